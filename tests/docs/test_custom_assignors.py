@@ -1,4 +1,4 @@
-"""B19, B20, B23: the assignors of docs/custom-assignors.md work as the page says, in a dry run and in its scenario."""
+"""B17, B18, B19, B20, B23: the assignors of docs/custom-assignors.md do what the page says, in dry runs and scenarios."""
 
 from __future__ import annotations
 

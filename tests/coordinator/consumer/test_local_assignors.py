@@ -25,8 +25,9 @@ ALL = [f"foo-{number}" for number in range(6)]
 class Reversed(MemberAssignor):
     """Deals the last partition to the first member, and tells each how many there are of them. One member's object."""
 
-    def __init__(self, error: int = 0) -> None:
+    def __init__(self, error: int = 0, versions: tuple[int, int] = (0, 1)) -> None:
         super().__init__({})
+        self.versions = versions
         self.error, self.said, self.reason, self.computed = error, b"", 0, 0
         self.throws, self.leaves_out = "", 0
         self.seen: list[tuple[bytes | None, int, int]] = []  # What `assign` got of the members
@@ -40,7 +41,8 @@ class Reversed(MemberAssignor):
             leader=None,
             protocols=frozenset({RebalanceProtocol.EAGER}),
             assign=self.assign,
-            version=1,
+            version=self.versions[1],
+            oldest_version=self.versions[0],
             at_member=lambda _: self,
         )
 
@@ -141,6 +143,20 @@ def test_a_reason_asks_for_one_computation_which_sees_it_with_version_and_bytes(
     play.rest()
     assert one.computed + other.computed == computed + 1
     assert [(None, 1, 0), (b"hot", 1, 3)] in [sorted(assignor.seen, key=str) for assignor in (one, other)]
+
+
+def test_the_member_that_reads_all_versions_computes() -> None:
+    play, old, new = play_with_local_assignors(), Reversed(), Reversed(versions=(1, 2))
+    a = start(play, "a", local_assignors=(old.assignor,))
+    play.rest()
+    b = start(play, "b", local_assignors=(new.assignor,))
+    play.rest()
+    play.rest()
+    assert (old.computed, new.computed, len(a.owns), len(b.owns)) == (1, 1, 3, 3)
+    assert {version for _, version, _ in new.seen} == {1, 2}
+    c = start(play, "c", local_assignors=(Reversed(versions=(2, 3)).assignor,))
+    play.rest()
+    assert c.raised == ["UnsupportedAssignorException"]
 
 
 @pytest.mark.parametrize(
