@@ -1,4 +1,4 @@
-"""B17, B18, B19, B20, B23: the assignors of docs/custom-assignors.md do what the page says, in dry runs and scenarios."""
+"""B17, B18, B19, B20, B23: assignors of docs/custom-assignors.md do what the page says, in dry runs and scenarios."""
 
 from __future__ import annotations
 
