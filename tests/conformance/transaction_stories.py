@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from uuid import UUID
 
 from tests.conformance.record_stories import START_MS, Asker
 from tests.kafka.wait import wait_until
@@ -140,15 +141,25 @@ class TransactionAsker(Asker):
         self.tell(f"{word}: producers", "DescribeProducers", 0, topics=topics)
 
     def commit_offsets(
-        self, word: str, *, version: int = 3, partitions: Iterable[int] = (0,), topic: str = "", **more: Any
+        self,
+        word: str,
+        *,
+        version: int = 3,
+        partitions: Iterable[int] = (0,),
+        topic: str = "",
+        topic_id: UUID | None = None,
+        epoch: int = -1,
+        **more: Any,
     ) -> None:
         entries = [
             {"partition_index": partition, "committed_offset": 5, "committed_metadata": "m"}
             for partition in partitions
         ]
         fields = {"transactional_id": self.topic, "group_id": self.topic, **self.producer(), **more}
-        topics = [{"name": topic or self.topic, "partitions": entries}]
-        self.tell(word, "TxnOffsetCommit", version, **fields, topics=topics)
+        names = {"name": topic or self.topic, "topic_id": topic_id or self.topic_id}
+        topics = [{**names, "partitions": entries}]
+        fields |= {"generation_id_or_member_epoch": epoch, "topics": topics}
+        self.tell(word, "TxnOffsetCommit", version, **fields)
 
     def add_offsets(self, word: str, *, version: int = 3, **producer: int) -> None:
         fields = {"transactional_id": self.topic, "group_id": self.topic, **self.producer(**producer)}
@@ -372,8 +383,14 @@ def tell_of_offsets(asker: TransactionAsker) -> None:
         asker.commit_offsets(f"v{version}", version=version)
     asker.commit_offsets("no topic", topic="nowhere")
     asker.commit_offsets("no partition", partitions=[7, 0])
-    asker.commit_offsets("a generation", generation_id=3)
+    asker.commit_offsets("a generation", epoch=3)
     asker.commit_offsets("a member", member_id="m")
+    for version in (5, 6):
+        asker.commit_offsets(f"a generation, v{version}", epoch=3, version=version)
+        asker.commit_offsets(f"no partition, v{version}", partitions=[7, 0], version=version)
+        asker.commit_offsets(f"another id, v{version}", producer_id=asker.id + 9, version=version)
+    asker.commit_offsets("no topic with this id", topic_id=UUID(int=7), version=6)
+    asker.commit_offsets("by the id", version=6)
     asker.commit_offsets("an old epoch", producer_epoch=asker.epoch - 1)
     asker.commit_offsets("another id", producer_id=asker.id + 9)
     asker.commit_offsets("no group", group_id="")
@@ -390,7 +407,7 @@ def tell_of_offsets(asker: TransactionAsker) -> None:
     asker.offsets("aborted")
 
 
-def tell_of_offsets_of_members(asker: TransactionAsker) -> None:
+def tell_of_offsets_of_members(asker: TransactionAsker, version: int = 5) -> None:
     asker.create()
     asker.has_groups()
     asker.init("begins")
@@ -401,31 +418,33 @@ def tell_of_offsets_of_members(asker: TransactionAsker) -> None:
         "JoinGroup", 3, **fields, rebalance_timeout_ms=30_000, member_id="", protocols=protocols
     )
     member = {"group_id": classic, "member_id": joined.member_id}
-    asker.commit_offsets("while it rebalances", version=5, generation_id=1, **member)
+    asker.commit_offsets("while it rebalances", version=version, epoch=1, **member)
     asker.raw("SyncGroup", 2, **member, generation_id=1, assignments=())
-    asker.commit_offsets("of a member", version=5, generation_id=1, **member)
-    asker.commit_offsets("an old generation", version=5, generation_id=0, **member)
-    asker.commit_offsets("a later generation", version=5, generation_id=2, **member)
-    asker.commit_offsets("no generation", version=5, **member)
-    asker.commit_offsets("no member", version=5, group_id=classic, member_id="stranger", generation_id=1)
-    asker.commit_offsets("an instance", version=5, generation_id=1, **member, group_instance_id="i")
-    asker.commit_offsets("nothing is said", version=5, group_id=classic)
+    asker.commit_offsets("of a member", version=version, epoch=1, **member)
+    asker.commit_offsets("an old generation", version=version, epoch=0, **member)
+    asker.commit_offsets("a later generation", version=version, epoch=2, **member)
+    asker.commit_offsets("no generation", version=version, **member)
+    asker.commit_offsets("no member", version=version, group_id=classic, member_id="stranger", epoch=1)
+    asker.commit_offsets("an instance", version=version, epoch=1, **member, group_instance_id="i")
+    asker.commit_offsets("nothing is said", version=version, group_id=classic)
     group = f"{asker.topic}.consumer"
     epoch = _heartbeat(asker, group, 0, asker.topic)
     member = {"group_id": group, "member_id": "m"}
     for delta in (0, -1, 1):
-        asker.commit_offsets(f"epoch {delta}", version=5, generation_id=epoch + delta, **member)
-    asker.commit_offsets("no epoch", version=5, **member)
+        asker.commit_offsets(f"epoch {delta}", version=version, epoch=epoch + delta, **member)
+    asker.commit_offsets("no epoch", version=version, **member)
     later = _heartbeat(asker, group, epoch, asker.topic, "another")
     assert later == epoch + 1
-    asker.commit_offsets(
-        "the epoch that it has the partition since", version=5, generation_id=epoch, **member
-    )
-    asker.commit_offsets("before it had it", version=5, generation_id=epoch - 1, **member)
-    asker.commit_offsets("no such member", version=5, group_id=group, member_id="x", generation_id=1)
-    asker.commit_offsets("without a member", version=5, group_id=group)
-    asker.commit_offsets("only an instance", version=5, group_id=group, group_instance_id="i")
+    asker.commit_offsets("the epoch that it has the partition since", version=version, epoch=epoch, **member)
+    asker.commit_offsets("before it had it", version=version, epoch=epoch - 1, **member)
+    asker.commit_offsets("no such member", version=version, group_id=group, member_id="x", epoch=1)
+    asker.commit_offsets("without a member", version=version, group_id=group)
+    asker.commit_offsets("only an instance", version=version, group_id=group, group_instance_id="i")
     asker.end("aborts", committed=False, version=5)
+
+
+def tell_of_offsets_of_members_by_topic_id(asker: TransactionAsker) -> None:
+    tell_of_offsets_of_members(asker, version=6)
 
 
 def _heartbeat(asker: TransactionAsker, group: str, epoch: int, *topics: str) -> int:
@@ -452,4 +471,5 @@ STORIES = (
     tell_of_partitions,
     tell_of_offsets,
     tell_of_offsets_of_members,
+    tell_of_offsets_of_members_by_topic_id,
 )
