@@ -94,7 +94,7 @@ outages: $(SETUP) ## Lose brokers and a log directory, mutilate every answer, an
 	$(LONG) tests/cli/verbs/exporter tests/cli/sources/test_outage.py tests/cli/sources/test_many_groups.py \
 		tests/cli/sources/test_failed_directory.py tests/cli/test_mutilated_answers.py
 
-matrix: $(SETUP) ## Test Kohort with brokers from 3.5 to 4.4, and write the table of docs/brokers.md (RELEASES=4.4.0: some)
+matrix: $(SETUP) ## Test Kohort with brokers from 3.5 to 4.4, and write the table of docs/brokers.md (RELEASES=4.3.1: some)
 	$(BIN)/python -m tests.matrix $(RELEASES)
 
 ##@ Benchmarks, measured side by side: figures in docs/benchmarks.md

@@ -11,6 +11,7 @@ import typer
 
 from cli.options import OutputOptions, option
 from cli.progress import Progress
+from coordinator.configs.release import Release
 from wire.suggestion import did_you_mean
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ def explore(
     limit: Annotated[
         int, option("--limit", "Stop after this many states.", "N", min=1, max=2**53)
     ] = 1_000_000,
+    release: Annotated[
+        Release | None, option("--release", "Release of Kafka to answer like; by default the newest.")
+    ] = None,
     svg: Annotated[
         Path | None,
         option("--svg", "Draw the path to the first violation as SVG: the owners after each step.", "FILE"),
@@ -50,24 +54,31 @@ def explore(
       kohort explore --list
       kohort explore upgrade
     """
-    _explore(world, broken, limit, svg, output, list_=list_)
+    _explore(world, broken, limit, release, svg, output, list_=list_)
 
 
 def _explore(
-    world: str, broken: str | None, limit: int, svg: Path | None, output: OutputOptions, *, list_: bool
+    world: str,
+    broken: str | None,
+    limit: int,
+    release: Release | None,
+    svg: Path | None,
+    output: OutputOptions,
+    *,
+    list_: bool,
 ) -> None:
     from cli.errors import ExitStatus
     from cli.output import emit
     from coordinator.simulation.exploration.explorer import explore as walk
     from coordinator.simulation.exploration.rules import RULES
-    from coordinator.simulation.exploration.worlds import WORLDS
+    from coordinator.simulation.exploration.worlds import WORLDS, of_release
 
     if list_:
         emit(_listing(), output)
         return
     explorations: list[Exploration] = []
     if broken is None:
-        spec = WORLDS[_known(world, WORLDS, "world")]
+        spec = of_release(WORLDS[_known(world, WORLDS, "world")], release)
         with _Counter() as counter:
             explorations.append(walk(spec, limit=limit, progress=counter))
         succeeded = explorations[0].is_whole and not explorations[0].counterexamples
@@ -75,7 +86,7 @@ def _explore(
         rules = list(RULES.values()) if broken == "all" else [RULES[_known(broken, RULES, "rule")]]
         succeeded = True
         for rule in rules:
-            spec = replace(WORLDS[rule.world], perturbations=rule.perturbations)
+            spec = replace(of_release(WORLDS[rule.world], release), perturbations=rule.perturbations)
             with _Counter() as counter:
                 without = walk(
                     spec,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from coordinator.consumer.outputs import AssignorCall, Callback, Committed, Partitions, Raised, TopicPartition
-from coordinator.engine.records import ClassicGroupRecord, TargetEpochRecord
+from coordinator.engine.records import ClassicGroupRecord, ConsumerMemberRecord, TargetEpochRecord
 from coordinator.simulation.node import LogAppend
 from coordinator.simulation.process import Process
 from coordinator.simulation.result import AssignorCalled, CallbackCall, Ownership, Presence, RaisedException
@@ -149,7 +149,7 @@ class Measures(Watcher):
         for record in batch.records:
             if type(record) is ClassicGroupRecord and record.value is not None and record.value.members:
                 self._count(record.value.generation)
-            elif type(record) is TargetEpochRecord and record.value is not None:
+            elif type(record) is TargetEpochRecord and record.value is not None and not _is_emptied(batch):
                 self._count(record.value.epoch)
 
     def _count(self, number: int) -> None:
@@ -172,3 +172,10 @@ class Measures(Watcher):
     def _present(self, process: Process) -> Presence:
         start_s, end_s = self._started[process] / 1000, self._schedule.now_ms / 1000
         return Presence(member=process.name, start_s=start_s, end_s=end_s)
+
+
+def _is_emptied(batch: LogAppend) -> bool:
+    """Whether the last member leaves: the assignment epoch follows, and no target is computed (KAFKA-20442)."""
+    removes = any(type(record) is ConsumerMemberRecord and record.value is None for record in batch.records)
+    target = batch.records[-1]
+    return removes and type(target) is TargetEpochRecord and not (target.value and target.value.assigned_ms)

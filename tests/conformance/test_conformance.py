@@ -17,11 +17,11 @@ from tests.kafka.jars import fetch, kafka_version
 pytestmark = pytest.mark.kafka
 
 SCRIPTS = read_scripts()
-RELEASES: Mapping[str, Mapping[str, str]] = load("releases.yaml")
+RELEASES: Mapping[str, Mapping[str, str | None]] = load("releases.yaml")
 IS_OTHER = kafka_version() in RELEASES
 """Whether the broker is of another release than the table, whose `expect` does not apply then."""
-OF_OTHERS: Mapping[str, str] = RELEASES.get(kafka_version(), {})
-DIFFERENCES: Mapping[str, str] = {**(load("differences.yaml") or {}), **OF_OTHERS}
+OF_OTHERS = RELEASES.get(kafka_version(), {})
+DIFFERENCES = {name: why for name, why in {**load("differences.yaml"), **OF_OTHERS}.items() if why}
 PENDING: Mapping[str, str] = load("pending.yaml") or {}
 ATTEMPTS = 3
 

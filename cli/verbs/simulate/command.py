@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cli.options import OutputOptions, option
+from coordinator.configs.release import RELEASE, Release
 
 
 class ProtocolOption(Enum):
@@ -54,6 +55,9 @@ class SimulateOptions:
     protocol: Protocol = ProtocolOption.AS_WRITTEN
     set_: Annotated[
         list[str] | None, option("--set", "Override a setting of the scenario; repeatable.", "NAME=VALUE")
+    ] = None
+    release: Annotated[
+        Release | None, option("--release", "Release of Kafka to answer like; by default the newest.")
     ] = None
     break_: BrokenRule = None
     limit: Limit = None
@@ -107,7 +111,10 @@ def _simulate(options: SimulateOptions, output: OutputOptions) -> None:
         seeds=range(options.seed, options.seed + options.seeds),
         limit=options.limit or LIMIT,
         processes=options.jobs or len(os.sched_getaffinity(0)),
-        settings=action.settings_of(options.set_ or ()),
+        settings={
+            **action.settings_of(options.set_ or ()),
+            **({} if options.release is None else {RELEASE: options.release.value}),
+        },
         break_rule=options.break_,
     )
     for variant in request.variants if request.settings else ():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
+from coordinator.configs.release import RELEASE, Release
 from coordinator.simulation.scenario import MemberScript
 
 NODE = 1
@@ -67,6 +68,11 @@ class WorldSpec:
     """By member that `Verb.ROLL` restarts: its configuration afterwards."""
     settings: Mapping[str, str] = field(default_factory=dict)
     starts_settled: bool = False  # Whether the members have joined and settled when the exploration starts
+
+
+def of_release(world: WorldSpec, release: Release | None) -> WorldSpec:
+    """The world on brokers of a release; None: of the newest one."""
+    return world if release is None else replace(world, settings={**world.settings, RELEASE: release.value})
 
 
 _CONSUMER = MemberScript(

@@ -8,7 +8,7 @@ import pytest
 
 from coordinator.configs.settings import Config
 from coordinator.errors import InvalidSetting
-from tests.coordinator.engine.consumer import Consumer, described_group, images, joined, settled
+from tests.coordinator.engine.consumer import Consumer, described_group, group_of, images, joined, settled
 from tests.coordinator.engine.driver import Driver
 from tests.support.installed_assignor import install_assignor
 from wire.errors import ErrorCode
@@ -47,6 +47,27 @@ def test_assignors_that_a_broker_would_not_start_with(text: str, why: str) -> No
     with pytest.raises(InvalidSetting, match=r"group\.consumer\.assignors") as caught:
         named(text)
     assert why in str(caught.value)
+
+
+@pytest.mark.parametrize(("release", "epochs"), [("4.4.0", (2, 2, 3)), ("4.3.1", (2, 2, 2))])
+def test_another_assignor_in_use_moves_the_epoch(release: str, epochs: tuple[int, ...]) -> None:
+    """KAFKA-20434; a request that leaves the same assignor in use does not, unlike on a broker (a tie)."""
+    driver = Driver(images(("foo", 4)), kohort_release=release)
+    a = joined(driver, "a")
+    seen = [a.beat(assignor=assignor).epoch for assignor in (None, "uniform", "range")]
+    assert tuple(seen) == epochs
+    b, before = joined(driver, "b", assignor="uniform"), group_of(driver).epoch
+    for member in (a, b, a, b):
+        member.beat()
+    assert group_of(driver).epoch == before
+
+
+@pytest.mark.parametrize(("release", "assigned"), [("4.4.0", 3), ("4.3.1", 2)])
+def test_the_last_leave_moves_the_assignment_epoch(release: str, assigned: int) -> None:
+    driver = Driver(images(("foo", 4)), kohort_release=release)
+    joined(driver, "a").leave()
+    group = group_of(driver)
+    assert (group.epoch, group.assignment_epoch) == (3, assigned)
 
 
 @pytest.mark.usefixtures("installed")
