@@ -17,22 +17,31 @@ from tests.kafka.jars import fetch, kafka_version
 from tests.kafka.java_host import JavaHost
 from tests.kafka.story_player import StoryPlayer, warm_up
 
+NO_REBALANCE = -1  # last-rebalance-seconds-ago before the first
 WINDOWS_MS = {
     "crash": 2_000,
     "scale-out-and-in": 4_000,
 }  # Stories that end after several such windows, played twice
 PLAYED = {
     "assigned-throws": "eager consumer",
+    "both-bounces": "as-written",
     "crash": "cooperative",
+    "downgrade-cooperative": "as-written",
     "enforce-rebalance-follower": "cooperative consumer",
     "freeze": "eager consumer",
     "lost-throws": "eager consumer",
     "pause": "cooperative consumer",
     # Under the consumer protocol client and broker end it after 8 s, and which is first is chance.
     "revoked-slow": "eager cooperative",
+    "revoked-throws": "eager consumer",
+    "rolling-bounce": "cooperative",
+    "same-instance": "consumer",
     "scale-out-and-in": "eager cooperative consumer",
     "silent-while-rebalancing": "consumer",
+    "static-leader-returns": "eager cooperative consumer",
+    "static-restart": "eager",
     "topic-growth": "eager consumer",
+    "upgrade-eager": "as-written",
 }
 
 
