@@ -234,3 +234,33 @@ def test_both_bounces_of_a_real_application_are_gated(kohort: Kohort, broker: Br
             restart(number, "3.9.1", {})
         said = wait_until(lambda: is_open(2), "the second gate opens", timeout_s=90, every_s=2)
         assert "no thread of Kafka Streams is shown to be eager, 1 of 2 to be cooperative" in said
+
+
+@pytest.mark.kafka
+@LONG
+def test_a_shutdown_that_an_instance_requests_is_found(
+    kohort: Kohort, broker: Broker, tmp_path: Path
+) -> None:
+    """A05: while the instances shut down, the leader's error is in the assignments."""
+    group = "failing"
+    create_topics(broker, {"doomed": 2})
+    with ExitStack() as stack:
+        running = []
+        for number in (1, 2):
+            instance = ClassicStreams(
+                broker, tmp_path, "3.9.1", group, "doomed", f"{group}-{number}", {}, fails=True
+            )
+            stack.callback(instance.kill)
+            running.append(instance)
+        _settle(kohort, broker, group, running)
+        producer = Producer({"bootstrap.servers": broker.bootstrap})
+        producer.produce("doomed", key="1", value="fail")
+        producer.flush()
+
+        def errors() -> set[str] | None:
+            answer = kohort.quick(f"diagnose {group} --output json -b {broker.bootstrap}")
+            findings = answer.document["groups"][0]["findings"] if answer.status in (0, 1) else []
+            return {one["message"] for one in findings if one["rule"] == "streams-error"} or None
+
+        (message,) = wait_until(errors, "diagnose finds the error", timeout_s=90, every_s=1)
+        assert "SHUTDOWN_REQUESTED" in message

@@ -28,7 +28,10 @@ class ClassicStreams:
         topics: str,
         name: str,
         settings: Mapping[str, str],
+        *,
+        fails: bool = False,
     ) -> None:
+        """With `fails`, a record "fail" makes it request that the whole application shuts down."""
         config = {
             "bootstrap.servers": broker.bootstrap,
             "application.id": application,
@@ -45,7 +48,7 @@ class ClassicStreams:
             topics,
             *(f"{key}={value}" for key, value in config.items()),
             heap_mb=160,
-            options=(SILENT,),
+            options=(SILENT, f"-Dfails={str(fails).lower()}"),
             classes=compiled(jars.fetch()),
         )
         self._process = subprocess.Popen(

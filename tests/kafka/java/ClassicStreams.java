@@ -1,13 +1,17 @@
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.Materialized;
@@ -16,13 +20,17 @@ import org.apache.kafka.streams.state.Stores;
 /**
  * An application of Kafka Streams of any release from 2.3 on: it counts the records of each topic by key, in memory, in
  * one subtopology a topic. Arguments: the topics, separated by commas, then settings as {@code name=value}. When the
- * tasks of its threads change it says so, as JSON by client id; it ends with its standard input.
+ * tasks of its threads change it says so, as JSON by client id; it ends with its standard input. A record "fail" fails it;
+ * with {@code -Dfails=true} it then requests that the whole application shuts down (2.8 and later).
  */
 public final class ClassicStreams {
+    private static final byte[] FAILING = "fail".getBytes(StandardCharsets.UTF_8);
+
     public static void main(String[] args) throws Exception {
         StreamsBuilder builder = new StreamsBuilder();
         for (String topic : args[0].split(",")) {
             builder.stream(topic, Consumed.with(Serdes.Bytes(), Serdes.Bytes()))
+                .peek((key, value) -> check(value))
                 .groupByKey(Grouped.with(Serdes.Bytes(), Serdes.Bytes()))
                 .count(Materialized.as(Stores.inMemoryKeyValueStore(topic + "-counts")));
         }
@@ -32,6 +40,9 @@ public final class ClassicStreams {
             properties.setProperty(args[at].substring(0, equals), args[at].substring(equals + 1));
         }
         KafkaStreams streams = new KafkaStreams(builder.build(), properties);
+        if (Boolean.getBoolean("fails")) {
+            streams.setUncaughtExceptionHandler(failed -> StreamThreadExceptionResponse.SHUTDOWN_APPLICATION);
+        }
         streams.start();
         AtomicBoolean stopping = new AtomicBoolean();
         Thread input = new Thread(() -> {
@@ -56,6 +67,12 @@ public final class ClassicStreams {
             Thread.sleep(100);
         }
         streams.close(Duration.ofSeconds(10));
+    }
+
+    private static void check(Bytes value) {
+        if (value != null && Arrays.equals(value.get(), FAILING)) {
+            throw new IllegalStateException("the record fails");
+        }
     }
 
     /** What `metadataForLocalThreads`, or `localThreadsMetadata` before 3.0, says of each thread. */
