@@ -14,7 +14,7 @@ SCHEMA_REGISTRY = "sr"  # the protocol type of Schema Registry's groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class ElectionCandidate:
     """A member, by what it and the group's leader sent; None: not known."""
 
     url: str | None = None  # where it serves requests
@@ -23,12 +23,12 @@ class Candidate:
     error: Annotated[int, Between(-65535, 65535)] | None = None  # 0: none; 1: two members have the same URL
 
 
-def candidate(identity: bytes, assignment: bytes) -> Candidate:
+def candidate(identity: bytes, assignment: bytes) -> ElectionCandidate:
     """A member of its identity and its assignment (SchemaRegistryProtocol); what is not its JSON is not known."""
     sent, received = _fields(identity), _fields(assignment)
     host, port = _text(sent.get("host")), _number(sent.get("port"))
     eligible = sent.get("master_eligibility")
-    return Candidate(
+    return ElectionCandidate(
         url=None
         if host is None or port is None
         else f"{_text(sent.get('scheme')) or 'http'}://{host}:{port}",

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple, TypeAlias
 from uuid import UUID
 
 from groups.connect import ConnectMember
-from groups.election import Candidate
+from groups.election import ElectionCandidate
 from groups.listing import Cause as Cause
 from groups.listing import GroupListing as GroupListing
 from groups.listing import GroupState as GroupState
@@ -126,7 +126,7 @@ class Member:
     nothing, or unknown."""
     streams: StreamsMember | None = None  # the tasks and the process of a streams group's member
     connect: ConnectMember | None = None  # the connectors and tasks of a worker of Kafka Connect
-    candidate: Candidate | None = None  # a member of Schema Registry's group, which elects a leader
+    candidate: ElectionCandidate | None = None  # a member of Schema Registry's group, which elects a leader
     unreadable: str | None = None  # why a classic member's embedded protocol cannot be read
 
     @property

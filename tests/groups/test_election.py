@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.election import Candidate, candidate
+from groups.election import ElectionCandidate, candidate
 
 IDENTITY: dict[str, Any] = {
     "version": 1,
@@ -17,7 +17,7 @@ IDENTITY: dict[str, Any] = {
     "scheme": "https",
 }
 OUTCOME: dict[str, Any] = {"version": 1, "error": 1, "master": "member-1", "master_identity": IDENTITY}
-KNOWN = Candidate(url="https://a:8081", eligible=True, elected="member-1", error=1)
+KNOWN = ElectionCandidate(url="https://a:8081", eligible=True, elected="member-1", error=1)
 
 
 @pytest.mark.parametrize(
@@ -27,26 +27,30 @@ KNOWN = Candidate(url="https://a:8081", eligible=True, elected="member-1", error
         (
             {**IDENTITY, "scheme": None, "karapace_version": "5"},
             {},
-            Candidate(url="http://a:8081", eligible=True),
+            ElectionCandidate(url="http://a:8081", eligible=True),
         ),
-        ({**IDENTITY, "port": "8081", "master_eligibility": 1}, {"master": 1, "error": True}, Candidate()),
+        (
+            {**IDENTITY, "port": "8081", "master_eligibility": 1},
+            {"master": 1, "error": True},
+            ElectionCandidate(),
+        ),
         (
             {**IDENTITY, "host": "\ud800", "port": 0},
             {"error": 1 << 40},
-            Candidate(url="https://?:0", eligible=True),
+            ElectionCandidate(url="https://?:0", eligible=True),
         ),
-        ([IDENTITY], None, Candidate()),
+        ([IDENTITY], None, ElectionCandidate()),
     ],
 )
 def test_only_fields_of_the_right_kind_are_known(
-    identity: object, outcome: object, expected: Candidate
+    identity: object, outcome: object, expected: ElectionCandidate
 ) -> None:
     assert candidate(json.dumps(identity).encode(), json.dumps(outcome).encode()) == expected
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff", b"[" * 100_000, b"9" * 10_000, b"NaN"])
 def test_what_is_not_json_is_not_known(data: bytes) -> None:
-    assert candidate(data, data) == Candidate()
+    assert candidate(data, data) == ElectionCandidate()
 
 
 @given(st.binary(max_size=60), st.integers(0, 200))

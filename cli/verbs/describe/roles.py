@@ -9,12 +9,12 @@ from cli.render.cells import Cell, Duration, partitions_text
 from cli.render.document import fields
 from cli.sources.source import Source
 from groups.connect import CONNECT, ConnectMember, Work
-from groups.election import SCHEMA_REGISTRY, Candidate
+from groups.election import SCHEMA_REGISTRY, ElectionCandidate
 from groups.model import Group, Member
 from groups.trees import Trees
 
 _TREES = Trees()
-_NO_WORKER, _NO_CANDIDATE = ConnectMember(), Candidate()
+_NO_WORKER, _NO_CANDIDATE = ConnectMember(), ElectionCandidate()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
