@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import HTTPError
@@ -79,13 +80,15 @@ class ConnectCluster:
 
     def configure(self, name: str, config: Mapping[str, str]) -> None:
         def accepted() -> bool:
-            # Connect answers 409 while it rebalances.
-            with suppress(HTTPError):
+            try:
                 self.workers[0].ask(
                     "PUT", f"/connectors/{name}/config", {**config, "file": str(self.directory / name)}
                 )
-                return True
-            return False
+            except HTTPError as error:
+                if error.code != HTTPStatus.CONFLICT:  # while it rebalances
+                    raise
+                return False
+            return True
 
         wait_until(accepted, f"connector {name} is accepted")
 
