@@ -9,6 +9,7 @@ from dataclasses import replace
 from random import Random
 
 from coordinator.simulation.scenario import MemberScript
+from groups.classic_streams import is_classic_streams
 from groups.model import Group
 from migration.bridge import BRIDGE, MemberRestart, RestartMode
 from migration.client_config import ClientConfig
@@ -68,6 +69,12 @@ def simulated_for_plan(
         raise CannotRehearseError("the group has no members to rehearse with")
     if any(member.client.id == BRIDGE for member in found_group.group.members):
         raise CannotRehearseError("the group has a bridge leader; stop it, then make a new plan")
+    if is_classic_streams(found_group.group):
+        raise CannotRehearseError(
+            "the plan of a Kafka Streams application cannot be rehearsed: its steps change releases and upgrade.from, "
+            "which are not simulated; kohort dry-run shows the tasks of each thread, and kohort simulate plays a "
+            "scenario with `streams`"
+        )
     for number, step in enumerate(plan.steps, 1):
         if step.rollout is None and (step.rounds or step.round_action):
             why = "the plan does not contain the protocol of its members; make a new plan"

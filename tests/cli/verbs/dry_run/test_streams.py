@@ -318,3 +318,24 @@ def _settled(kohort: Kohort, bootstrap: str, threads: int) -> Settled:
     wait_until(settled, "the application settles", timeout_s=90, every_s=1)
     time.sleep(8)  # a follow-up rebalance comes at once
     return wait_until(settled, "the application settles", timeout_s=90, every_s=1)
+
+
+def test_a_rehearsal_says_what_it_lacks_for_kafka_streams(kohort: Kohort, tmp_path: Path) -> None:
+    """A38"""
+    snapshot, plan = GOLDEN / "classic_streams" / "groups.yaml", tmp_path / "plan.yaml"
+    question = (
+        "plan",
+        "r2.8.2-eager",
+        "--to",
+        "cooperative",
+        "--client",
+        "java:2.8.2",
+        "--snapshot",
+        snapshot,
+    )
+    plan.write_text(kohort(*question, "--output", "yaml").stdout)
+    answer = kohort("rehearse", plan, "--snapshot", snapshot)
+    assert answer.status == 2
+    assert "r2.8.2-eager: the plan of a Kafka Streams application cannot be rehearsed: its steps" in " ".join(
+        answer.stderr.split()
+    )
