@@ -7,10 +7,11 @@ import re
 import pytest
 
 from tests.conformance.script import scripts
+from tests.coordinator.simulation.story_files import story_names
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "where-kafka-departs.md").read_text(encoding="utf-8")
-SCRIPTS = {script.name for script in scripts()}
+SCRIPTS = {script.name for script in scripts()} | {f"stories/{name}" for name in story_names()}
 ROWS = [
     line
     for line in PAGE.splitlines()
