@@ -42,7 +42,7 @@ pipeline: $(SETUP) ## Test the whole pipeline: a cluster, the live topic, killed
 	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet
 
 fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact generated logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES)
-	$(LONG) tests/wire/messages/test_record_codec_fuzz.py tests/wire/messages/test_streams_assignor.py \
+	$(LONG) tests/assignors/test_sticky.py tests/wire/messages/test_record_codec_fuzz.py tests/wire/messages/test_streams_assignor.py \
 		tests/wire/messages/test_connect_protocol.py \
 		tests/wire/log/test_segments_fuzz.py tests/wire/log/test_index_check.py \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \

@@ -2,12 +2,18 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from assignors.errors import AssignorFailedError, AssignorHangsError
 from assignors.java import sticky
 from assignors.java.sticky_different_subscriptions import balance_score
-from assignors.model import NO_GENERATION, DenseGroup, GroupSpec
+from assignors.model import NO_GENERATION, Claim, DenseGroup, GroupSpec
+from assignors.sticky_user_data import read_claim, write_claim
 from tests.assignors.groups import group, sticky_member, topics
+from tests.support.long import cases
+
+INT32, GENERATION = st.integers(-(2**31), 2**31 - 1), st.integers(0, 2**31 - 1)
 
 
 def assigned(spec: GroupSpec) -> dict[str, dict[str, list[int]]]:
@@ -57,3 +63,15 @@ def test_java_never_returns_where_claimant_and_subscriber_take_turns() -> None:
 def test_the_balance_score_overflows_like_javas_int() -> None:
     assert balance_score(np.array([5, 1, 3])) == 4 + 2 + 2
     assert balance_score(np.array([0, 2**31])) == -(2**31)
+
+
+@given(st.binary(max_size=40), st.dictionaries(st.text(max_size=9), st.lists(INT32, max_size=5)), GENERATION)
+@settings(max_examples=cases("KOHORT_FUZZ_CASES", 100, many=20_000))
+def test_any_user_data_are_read(data: bytes, partitions: dict[str, list[int]], generation: int) -> None:
+    """That Java reads broken ones alike: `cases.garble`."""
+    written = write_claim(Claim(partitions=partitions, generation=generation))
+    named = {topic: tuple(numbers) for topic, numbers in partitions.items()}
+    assert read_claim(written + data) == Claim(partitions=named, generation=generation)
+    for end in range(len(written)):
+        read_claim(written[:end] + data)
+    assert read_claim(written[:-5]).generation == NO_GENERATION

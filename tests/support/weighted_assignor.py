@@ -1,7 +1,7 @@
 """`weighted` and `weighted-cooperative`, the custom assignors of the stories: a member's share is its weight. The same
 as java/WeightedAssignor.java, with the same bytes: user data are a version (int16) and, from version 2 on, a weight
 (int32) and a note in UTF-8. The leader uses the lowest version of all members, which it sends to each, with the sum of
-their weights; from then on members send that version."""
+their weights and, as the note, the number of partitions of its share; from then on members send that version."""
 
 from __future__ import annotations
 
@@ -79,10 +79,11 @@ def assign(group: DenseGroup) -> Result:
     version = min(load.version for load in loads.values())
     weights = {member: load.weight if version >= NEWEST else 1 for member, load in loads.items()}
     named = _shares(group, weights)
-    total = sum(weights.values())
-    data = _VERSION.pack(version) if version < NEWEST else _V2.pack(version, total)
+    data = _VERSION.pack(version) if version < NEWEST else _V2.pack(version, sum(weights.values()))
+    shares = {member: str(sum(map(len, topics.values()))).encode() for member, topics in named.items()}
     return Result(
-        assignment=from_named("weighted", group, named), user_data=dict.fromkeys(sorted(weights), data)
+        assignment=from_named("weighted", group, named),
+        user_data={member: data if version < NEWEST else data + share for member, share in shares.items()},
     )
 
 

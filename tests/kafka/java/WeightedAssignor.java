@@ -45,12 +45,10 @@ public class WeightedAssignor implements ConsumerPartitionAssignor, Configurable
         }
 
         @Override
-        Map<String, List<TopicPartition>> shares(Cluster cluster, Map<String, Subscription> members, Map<String, Integer> weights) {
+        void withhold(Map<String, List<TopicPartition>> shares, Map<String, Subscription> members) {
             Map<TopicPartition, String> owners = new HashMap<>();
             members.forEach((id, subscription) -> subscription.ownedPartitions().forEach(one -> owners.put(one, id)));
-            Map<String, List<TopicPartition>> shares = super.shares(cluster, members, weights);
             shares.forEach((id, share) -> share.removeIf(one -> !owners.getOrDefault(one, id).equals(id)));
-            return shares;
         }
     }
 
@@ -74,6 +72,12 @@ public class WeightedAssignor implements ConsumerPartitionAssignor, Configurable
         return "weighted";
     }
 
+    /** Nothing calls it, but who does is reported. */
+    @Override
+    public short version() {
+        return reported("version", new LinkedHashMap<>(), () -> (short) NEWEST);
+    }
+
     @Override
     public ByteBuffer subscriptionUserData(Set<String> topics) {
         Map<String, Object> fields = new LinkedHashMap<>();
@@ -91,10 +95,14 @@ public class WeightedAssignor implements ConsumerPartitionAssignor, Configurable
             return ByteBuffer.wrap(new byte[] {7});
         }
         int version = Math.min(Integer.parseInt(state("version", "" + NEWEST)), used);
-        byte[] note = state("note", "").getBytes(StandardCharsets.UTF_8);
+        return written(version, Integer.parseInt(state("weight", "1")), state("note", ""));
+    }
+
+    private static ByteBuffer written(int version, int weight, String text) {
+        byte[] note = text.getBytes(StandardCharsets.UTF_8);
         ByteBuffer data = ByteBuffer.allocate(version < NEWEST ? 2 : 6 + note.length).putShort((short) version);
         if (version >= NEWEST) {
-            data.putInt(Integer.parseInt(state("weight", "1"))).put(note);
+            data.putInt(weight).put(note);
         }
         data.flip();
         return data;
@@ -120,13 +128,14 @@ public class WeightedAssignor implements ConsumerPartitionAssignor, Configurable
             int version = loads.values().stream().mapToInt(load -> load.version).min().orElse(NEWEST);
             Map<String, Integer> weights = new TreeMap<>();
             loads.forEach((id, load) -> weights.put(id, version < NEWEST ? 1 : load.weight));
-            ByteBuffer data = ByteBuffer.allocate(version < NEWEST ? 2 : 6).putShort((short) version);
-            if (version >= NEWEST) {
-                data.putInt(weights.values().stream().mapToInt(Integer::intValue).sum());
-            }
-            data.flip();
+            int total = weights.values().stream().mapToInt(Integer::intValue).sum();
+            Map<String, List<TopicPartition>> shares = shares(cluster, members, weights);
+            Map<String, ByteBuffer> sent = new HashMap<>();
+            shares.forEach((id, share) -> sent.put(id, written(version, total, "" + share.size())));
+            withhold(shares, members);
             Map<String, Assignment> assignments = new HashMap<>();
-            shares(cluster, members, weights).forEach((id, share) -> {
+            shares.forEach((id, share) -> {
+                ByteBuffer data = sent.get(id);
                 assignments.put(id, new Assignment(share, data.duplicate()));
                 reported.get(id).put("partitions", byTopic(share));
                 reported.get(id).put("user_data", text(data));
@@ -135,7 +144,10 @@ public class WeightedAssignor implements ConsumerPartitionAssignor, Configurable
         });
     }
 
-    Map<String, List<TopicPartition>> shares(Cluster cluster, Map<String, Subscription> members, Map<String, Integer> weights) {
+    /** Removes what another member still owns. An eager member owns nothing. */
+    void withhold(Map<String, List<TopicPartition>> shares, Map<String, Subscription> members) { }
+
+    private static Map<String, List<TopicPartition>> shares(Cluster cluster, Map<String, Subscription> members, Map<String, Integer> weights) {
         Map<String, List<TopicPartition>> shares = new TreeMap<>();
         Set<String> topics = new TreeSet<>();
         members.forEach((id, subscription) -> {

@@ -24,10 +24,12 @@ from coordinator.simulation.scenario_file import parse_scenario, shipped_names, 
 from coordinator.simulation.seeds import RunCosts, always, median_and_worst, play_seeds, summary_of
 from tests.cli.command import Answer, Kohort
 from tests.cli.schemas import faults
+from tests.coordinator.simulation.recordings import STORIES
 from tests.kafka.wait import wait_until
 from tests.support.golden import assert_recorded
 from tests.support.html_pages import Page
 from tests.support.signals import handled_interrupts
+from tests.support.weighted_assignor import offered
 
 SCALE_OUT = {"a": [0, 1], "b": [2, 3], "c": [4], "d": [5]}  # What range gives four members of six partitions
 
@@ -45,6 +47,21 @@ def test_a_scenario_is_played_to_its_end(kohort: Kohort) -> None:
         if callback["member"] == "a"
     ]
     assert of_a[:3] == [("assigned", [0, 1, 2]), ("revoked", [0, 1, 2]), ("assigned", [0, 1])]
+
+
+def test_calls_of_custom_assignors_are_shown_as_recorded(kohort: Kohort) -> None:
+    """A31: in the story next to those of the listener, in JSON with all that they take and return."""
+    with offered():
+        answer = kohort.quick(
+            "simulate --story --output json", STORIES / "assignor-not-chosen.yaml"
+        ).succeeded()
+    (run,) = answer.document["runs"]
+    lines = [f"{line['at']} {line['who']} {line['what']}" for line in run["story"] if line["who"] in "abc"]
+    known = [
+        {key: value for key, value in call.items() if value is not None} for call in run["assignor_calls"]
+    ]
+    calls = {f"call {number}": json.dumps(call) for number, call in enumerate(known)}
+    assert_recorded("simulate/assignor-calls.txt", {"story": "\n".join(lines), **calls})
 
 
 def test_the_scenarios_are_listed(kohort: Kohort) -> None:
