@@ -96,6 +96,7 @@ outages: $(SETUP) ## Lose brokers and a log directory, mutilate every answer, an
 
 matrix: $(SETUP) ## Test Kohort with brokers from 3.5 to 4.4, and write the table of docs/brokers.md (RELEASES=4.3.1: some)
 	$(BIN)/python -m tests.matrix $(RELEASES)
+	KOHORT_KAFKA=4.3.1 $(BIN)/python -m pytest --numprocesses 0 tests/conformance/test_conformance.py tests/cli/dropin
 
 ##@ Benchmarks, measured side by side: figures in docs/benchmarks.md
 

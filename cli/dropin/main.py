@@ -10,16 +10,14 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
 from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
-from cli.dropin.parse import OF_THE_DOCUMENT, PURPOSE, Action, Options, parse
+from cli.dropin.parse import OF_THE_DOCUMENT, Action, Options, parse
 from cli.dropin.printing import MAY_BE_DONE, Output, print_error, print_remark, usage
+from cli.dropin.wording import wording
 from cli.errors import ExitStatus, exit_status, fault, is_expected
 from cli.stopping import Stop, Stopped, awaiting_answers, status_of_signal
 
 if TYPE_CHECKING:
     from cli.sources.live import LiveSource
-
-KAFKA_VERSION = "4.4.0"
-"""The release whose tool this one imitates."""
 
 Run = Callable[[Options, "LiveSource"], int]
 """Carries out an action, prints like the tool, and returns the exit status."""
@@ -77,6 +75,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line, and return the exit status."""
     stop = Stop()
     try:
+        wording()
         options = parse(arguments)
         if options.action is Action.VALIDATE_REGEX:
             from cli.dropin.validating import run_validation as validate
@@ -96,10 +95,10 @@ def run(arguments: Sequence[str]) -> int:
     except VersionRequested:
         from importlib.metadata import version
 
-        print(f"{KAFKA_VERSION} (kohort {version('kohort')})")
+        print(f"{wording().release} (kohort {version('kohort')})")
         return ExitStatus.DONE
     except ToolUsageError as error:
-        own = f"\n{OF_THE_DOCUMENT}" if str(error) == PURPOSE else ""
+        own = f"\n{OF_THE_DOCUMENT}" if str(error) == wording().purpose else ""
         print_remark(f"{error}\n{usage()}{own}")
         return error.status
     except Stopped as stopped:

@@ -11,6 +11,7 @@ from typing import Any
 
 from cli.dropin.errors import BadValue, ToolUsageError, VersionRequested
 from cli.dropin.printing import print_remark
+from cli.dropin.wording import wording
 from wire.java_text import JAVA
 
 
@@ -96,7 +97,6 @@ def _looks_like_a_flag(argument: str) -> bool:
 
 
 DEFAULT_TIMEOUT_MS = 30_000
-PURPOSE = "This tool helps to list, describe, delete and manage the offsets of consumer groups."
 NO_EXECUTE = (
     "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will "
     "require either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you "
@@ -185,7 +185,7 @@ def parse(arguments: Sequence[str]) -> Options:
         names = ", ".join(lonely)
         raise ToolUsageError(f"Option(s) [{names}] are unavailable given other options on the command line")
     if not arguments or flags.has("help"):
-        raise ToolUsageError(PURPOSE)
+        raise ToolUsageError(wording().purpose)
     if flags.has("version"):
         raise VersionRequested
     actions = [action for action in Action if flags.has(action.value)]

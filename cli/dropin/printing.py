@@ -10,6 +10,7 @@ from importlib.resources import files
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 from typing import TYPE_CHECKING
 
+from cli.dropin.wording import wording
 from cli.progress import discard
 from cli.render.cells import MISSING, safe_text
 from wire.errors import Failure
@@ -94,7 +95,7 @@ def print_warning(message: str) -> None:
 
     now = datetime.now()
     time = f"{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03}"
-    print_remark(f"[{time}] WARN {message} (org.apache.kafka.tools.GroupOffsetsResetter)")
+    print_remark(f"[{time}] WARN {message} ({wording().logger})")
 
 
 def remark_unknown(failures: Iterable[Failure | None]) -> None:
@@ -109,7 +110,7 @@ def _safe(message: str) -> str:
 
 def usage() -> str:
     """The text that the tool prints below an error, without a line end."""
-    return files("cli.dropin").joinpath("usage.txt").read_text(encoding="utf-8").removesuffix("\n")
+    return files("cli.dropin").joinpath(wording().usage).read_text(encoding="utf-8").removesuffix("\n")
 
 
 def width_of(values: Iterable[str], narrowest: int = NARROWEST) -> int:

@@ -13,6 +13,7 @@ from cli.dropin import cluster, printing
 from cli.dropin.deleting import ClusterTopics
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, error_message, exception_text, status_of
 from cli.dropin.parse import SCENARIOS, Options
+from cli.dropin.wording import wording
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
 from groups.model import CommittedOffset, GroupState, TopicPartition, partition_name
@@ -92,7 +93,7 @@ def new_offsets(
             which = "higher than latest" if requested > change.after else "lower than earliest"
             printing.print_warning(
                 f"New offset ({requested}) is {which} offset for topic partition {partition_name(key)}. "
-                f"Value will be set to {change.after}."
+                f"Value will be set to {change.after}{wording().end}"
             )
     return offsets
 
@@ -242,7 +243,7 @@ class _Reset:
     def _planned(self, group: str) -> list[TopicPartition]:
         """The partitions that the file lists for a group; an error is printed if there are none."""
         if group not in self._plan:
-            printing.print_error(f"No reset plan for group {group} found.")
+            printing.print_error(f"No reset plan for group {group} found{wording().end}")
             self.status = max(self.status, ExitStatus.UNREADABLE)
             return []
         places = list(self._plan[group])

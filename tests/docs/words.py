@@ -18,6 +18,7 @@ NOT_OURS = (
     "constraints.txt",
     "cli/dropin/errors.py",  # Kafka's messages, help and descriptions
     "cli/dropin/usage.txt",
+    "cli/dropin/usage-4.3.1.txt",
     "coordinator/configs/kafka.tsv",
     "tests/coordinator/simulation/stories/recorded/",  # what clients sent
     "tests/golden/classic_streams/groups.yaml",

@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+from cli.dropin.wording import WORDINGS
 from tests.kafka.broker import RunningBroker
 from tests.kafka.programs import SILENT, Answerer
 
@@ -13,7 +14,10 @@ SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 STREAMS_GROUPS = "org.apache.kafka.tools.streams.StreamsGroupCommand"
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 
-LOGGING = (SILENT, "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.tools.GroupOffsetsResetter=warn")
+LOGGING = (
+    SILENT,
+    *(f"-Dorg.slf4j.simpleLogger.log.{texts.logger}=warn" for texts in WORDINGS.values()),
+)
 """Only what a tool has to tell its user: that an offset is out of range."""
 
 

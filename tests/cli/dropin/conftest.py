@@ -6,13 +6,23 @@ from pathlib import Path
 
 import pytest
 
+from cli.dropin.wording import VARIABLE
 from tests.cli.dropin.harness import Scene, Stage
 from tests.cli.dropin.scenes import SILENCE, properties_files, quiet_cluster, steering_group
 from tests.cli.fleet import Fleet
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import running_broker
+from tests.kafka.jars import kafka_version
 from tests.kafka.java_host import JavaHost
 from tests.kafka.tool_host import ToolHost
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _tool_of_the_release() -> Iterator[None]:
+    """Have ours say what the tool of the tested release says."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, kafka_version())
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,51 @@
+"""The texts in which the tools of two releases differ. KOHORT_TOOL_RELEASE=4.3.1 chooses the older ones, for scripts
+that compare them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from cli.dropin.errors import BadValue
+
+VARIABLE = "KOHORT_TOOL_RELEASE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """The texts of a release. `usage` is a file; `end` ends two messages; `logger` is the class that warns."""
+
+    release: str
+    purpose: str
+    usage: str
+    end: str
+    logger: str
+
+
+NEWEST = Wording(
+    release="4.4.0",
+    purpose="This tool helps to list, describe, delete and manage the offsets of consumer groups.",
+    usage="usage.txt",
+    end=".",
+    logger="org.apache.kafka.tools.GroupOffsetsResetter",
+)
+WORDINGS = {
+    NEWEST.release: NEWEST,
+    "4.3.1": Wording(
+        release="4.3.1",
+        purpose="This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, "
+        "or reset consumer group offsets.",
+        usage="usage-4.3.1.txt",
+        end="",
+        logger="org.apache.kafka.tools.OffsetsUtils",
+    ),
+}
+"""By release."""
+
+
+def wording() -> Wording:
+    """The texts of the chosen release. Raises BadValue: it is not known."""
+    release = os.environ.get(VARIABLE) or NEWEST.release
+    if release not in WORDINGS:
+        raise BadValue(f"{VARIABLE} must be one of {', '.join(sorted(WORDINGS))}, not {release!r}")
+    return WORDINGS[release]
