@@ -110,7 +110,7 @@ class Membership:
                     enable_auto_commit=False,
                 ),
             ),
-            ClientSubscription(topics=subscribed_to(assignor)),
+            _subscription(assignor),
             TopicImage(),
             lambda _: None,
             assignors=(assignor,),
@@ -402,3 +402,9 @@ def _code(number: int) -> ErrorCode:
 
 def _now_ms() -> int:
     return time.monotonic_ns() // 1_000_000
+
+
+def _subscription(assignor: str) -> ClientSubscription:
+    """Where the bridge subscribes to nothing, by an expression: a consumer without any subscription does not join."""
+    topics = subscribed_to(assignor)
+    return ClientSubscription(topics=topics, matches=None if topics else lambda _: False)
