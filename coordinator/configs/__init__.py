@@ -2,6 +2,6 @@
 
 `settings`      what is configured here: the fields of brokers, the coordinator and groups, with their defaults
 `properties`    the reader of a broker's properties file
-`definitions`   every config of Kafka 4.3.1, from `kafka.tsv`: type, default and valid values
+`definitions`   every config of Kafka 4.4.0, from `kafka.tsv`: type, default and valid values
 `effective`     the effective configs of brokers, topics and groups
 """

@@ -85,7 +85,7 @@ class LoadedLog:
 
     state: EngineState  # classic and consumer groups, and the offsets of groups of any type
     others: Mapping[str, OtherGroup]  # share and streams groups, by id
-    unknown_keys: Counter[int]  # the number of records of types that Kafka 4.3 does not know, by type
+    unknown_keys: Counter[int]  # the number of records of types that Kafka 4.4 does not know, by type
     notices: tuple[Notice, ...]  # the notices by partition; notices about topic names are in `topics`
     records: int
     batches: int

@@ -1,4 +1,4 @@
-"""Encoding and decoding of the coordinator's records in a broker's format: written in the version of Kafka 4.3,
+"""Encoding and decoding of the coordinator's records in a broker's format: written in the version of Kafka 4.4,
 read in all versions. Fields that an old version lacks get the same values as in a broker.
 Source: GroupCoordinatorRecordHelpers for writing, the `replay` methods of the group coordinator for reading."""
 
@@ -32,7 +32,7 @@ class OtherRecord:
 
 
 def encode_record(record: engine.Record | OtherRecord) -> tuple[bytes, bytes | None]:
-    """Key and value as Kafka 4.3 writes them, None for a tombstone. Raises ValueError: a field has no room."""
+    """Key and value as Kafka 4.4 writes them, None for a tombstone. Raises ValueError: a field has no room."""
     if isinstance(record, OtherRecord):
         key = encode_key(record.key_type, record.key)
         if record.value is None or record.version is None:
@@ -53,7 +53,7 @@ def encode_record(record: engine.Record | OtherRecord) -> tuple[bytes, bytes | N
 
 
 def decode_record(key: bytes, value: bytes | None) -> engine.Record | OtherRecord:
-    """Decode a key and a value. Raises UnknownKeyType: a record of a type that Kafka 4.3 does not know. Raises
+    """Decode a key and a value. Raises UnknownKeyType: a record of a type that Kafka 4.4 does not know. Raises
     DecodeError: the bytes are not a key or value of their type."""
     number, key_fields = decode_key(key)
     version, fields = (None, None) if value is None else decode_value(number, value)

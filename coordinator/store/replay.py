@@ -41,7 +41,7 @@ class Replay:
         self.engine = engine
         self.others = OtherGroups()
         self.unknown_keys: Counter[int] = Counter()
-        """The number of records of types that Kafka 4.3 does not know, which a broker skips, too."""
+        """The number of records of types that Kafka 4.4 does not know, which a broker skips, too."""
         self.named_topics: dict[UUID, KnownTopic] = {}  # topics by id, as far as records name them
         # The same object for the same bytes: there are few, and each is repeated often.
         self._text = cache(lambda octets: str(octets, "utf-8", JAVA))

@@ -42,7 +42,7 @@ def encode_transaction(transaction: Transaction) -> tuple[bytes, bytes | None]:
 
 
 def decode_transactional_id(key: bytes) -> str | None:
-    """The transactional id in a key; None for a type that Kafka 4.3 does not know. Raises DecodeError."""
+    """The transactional id in a key; None for a type that Kafka 4.4 does not know. Raises DecodeError."""
     if _number(key) != TRANSACTION_RECORD.id:
         return None
     fields, _ = message_reader(TRANSACTION_RECORD.key, 0, DICTIONARIES)(key, _INT16.size)

@@ -107,7 +107,7 @@ class Api(Generic[RequestT, ResponseT, RequestFields, ResponseFields]):
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RecordType(Generic[Key, Value]):
     """A type of record of `__consumer_offsets`: the number that its keys start with, which are never flexible, and its
-    two messages. `written` is the version in which Kafka 4.3 writes values."""
+    two messages. `written` is the version in which Kafka 4.4 writes values."""
 
     id: int
     name: str

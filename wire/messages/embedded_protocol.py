@@ -71,7 +71,7 @@ def read_assignment(data: bytes) -> EmbeddedAssignment:
 
 
 def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
-    """The topics that members subscribe to; None if one's metadata cannot be read: they make Kafka 4.3 fail."""
+    """The topics that members subscribe to; None if one's metadata cannot be read: they make Kafka before 4.4 fail."""
     topics: set[str] = set()
     for data in metadata:
         try:

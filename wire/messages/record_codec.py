@@ -22,7 +22,7 @@ from wire.uuids import format_uuid
 RECORD_TYPES: Mapping[int, RecordType] = {
     kind.id: kind for kind in (*OFFSETS, *CLASSIC_GROUPS, *CONSUMER_GROUPS, *SHARE_GROUPS, *STREAMS_GROUPS)
 }
-"""All record types of Kafka 4.3, by number (`coordinator-key` and `coordinator-value` of kafka-group-coordinator)."""
+"""All record types of Kafka 4.4, by number (`coordinator-key` and `coordinator-value` of kafka-group-coordinator)."""
 
 Fields: TypeAlias = dict[str, Any]
 """The fields of a key or value by Kafka's names, as the stubs of `schemas` declare them for each record type."""
@@ -34,7 +34,7 @@ _EMBEDDED_PROTOCOL_TYPE = "consumer"
 
 
 class UnknownKeyType(ValueError):
-    """A key of a type that Kafka 4.3 does not know. A broker skips it when it loads the log."""
+    """A key of a type that Kafka 4.4 does not know. A broker skips it when it loads the log."""
 
     def __init__(self, key_type: int) -> None:
         super().__init__(f"unknown record type {key_type}")

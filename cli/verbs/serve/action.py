@@ -210,7 +210,7 @@ def recovery_notices(data: Path, recovered: RecoveredContent, seconds: float) ->
         lines.append(f"{where}: the last {torn.size:,} bytes were cut off: {torn.reason}")
     if recovered.unknown_records:
         unknown = counted(recovered.unknown_records, "record")
-        lines.append(f"{unknown} of types that Kafka 4.3 does not know skipped")
+        lines.append(f"{unknown} of types that Kafka 4.4 does not know skipped")
     return lines
 
 

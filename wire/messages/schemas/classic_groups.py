@@ -22,7 +22,7 @@ GROUP_METADATA = record_type("""
             subscription bytes
             assignment bytes
 """)
-"""Kafka 4.3 reads version 4 and writes version 3."""
+"""Kafka 4.4 reads version 4 and writes version 3."""
 
 SUBSCRIPTION = message("""
     ConsumerProtocolSubscription newest=3 flexible=never

@@ -1,4 +1,4 @@
-"""Records of `__cluster_metadata` (KRaft), by their number: `common/metadata` of kafka-metadata 4.3.1. A bool is an
+"""Records of `__cluster_metadata` (KRaft), by their number: `common/metadata` of kafka-metadata 4.4.0. A bool is an
 int8 here."""
 
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
 """Transactions: requests of producers and coordinators, and the log `__transaction_state` (definitions of Kafka
-4.3.1)."""
+4.4.0)."""
 
 from wire.messages.definition import api, record_type
 
