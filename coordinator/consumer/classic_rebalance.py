@@ -421,8 +421,9 @@ class RebalancingMember(ClassicMembership):
                 if not self._behavior.tolerates_assignments:
                     self._fail("IllegalStateException", str(error))
                     return
-        known_topics = self._topics() if self._behavior.checks_subscription else self.image.topics
-        if assigned is None or not all(partition.topic in known_topics for partition in assigned):
+        topics = self._topics()
+        is_refused = assigned is not None and self._behavior.checks_subscription
+        if assigned is None or (is_refused and not all(partition.topic in topics for partition in assigned)):
             self._end_rebalance()
             self._must_rejoin = True
             return

@@ -199,10 +199,7 @@ def _make_member(new: NewMember) -> ClientMember:
     if not any("." in name for name in names):
         return make_member(new)
     custom = tuple(replace(find("range", Side.CLIENT), name=name) for name in names)
-    identity, subscription = (
-        identity_of(new),
-        subscription_of(new.script),
-    )
+    identity, subscription = identity_of(new), subscription_of(new.script)
     return ClassicConsumer(identity, subscription, new.image, new.position, assignors=names, custom=custom)
 
 
