@@ -168,6 +168,8 @@ class ClassicConsumer(RebalancingMember):
                 self._prepare(now_ms)
             case RebalancePhase.NONE if now_ms >= self._rejoin_at_ms and self._may_join:
                 self._join(now_ms)
+            case RebalancePhase.NONE if self.is_outside and self.owned:
+                self._must_prepare = True  # the topics were deleted since it prepared
             case RebalancePhase.NONE if self.is_outside:
                 self.state = ClassicState.UNJOINED  # no heartbeats any more, and no LeaveGroup
                 return False
@@ -177,7 +179,7 @@ class ClassicConsumer(RebalancingMember):
 
     def _assign_by_hand(self, partitions: Partitions) -> None:
         super()._assign_by_hand(partitions)
-        if self.settings.enable_auto_commit and self._auto_commit_at_ms == NEVER:
+        if partitions and self.settings.enable_auto_commit and self._auto_commit_at_ms == NEVER:
             self._auto_commit_at_ms = 0
 
     def unsubscribe(self, now_ms: int) -> None:
@@ -219,7 +221,7 @@ class ClassicConsumer(RebalancingMember):
             self._send(self._leave_request(), no_answer_needed)
         self._lose_membership(ErrorCode.UNKNOWN_MEMBER_ID)
         self._forget_rebalance()
-        self.subscription, self.by_hand = ClientSubscription(), frozenset()
+        self._forget_subscription()
 
     def _committed_before_leaving(self, _error: str, now_ms: int) -> None:
         self._revoke_all(now_ms)

@@ -196,7 +196,7 @@ class AsyncConsumer(ReconcilingMember):
                 self.state = AsyncState.UNSUBSCRIBED
             if not self._is_lost:
                 self._revoke_all()
-            self.subscription, self.by_hand = base.ClientSubscription(), frozenset()
+            self._forget_subscription()
         else:
             self._become(AsyncState.PREPARE_LEAVING, now_ms)
             self._revoking |= self.owned
@@ -209,7 +209,7 @@ class AsyncConsumer(ReconcilingMember):
 
     def _unsubscribed(self, _now_ms: int) -> None:
         """Leave, whatever the listener did; `unsubscribe` waits for the answer."""
-        self.subscription, self.by_hand = base.ClientSubscription(), frozenset()
+        self._forget_subscription()
         if self._behavior.calls_lost_again:
             self.released = self.owned
         self._revoke_all()

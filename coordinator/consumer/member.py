@@ -265,6 +265,11 @@ class ClientMember(ABC):
         self.by_hand, self._idle_since_ms = partitions, NEVER
         self.positioned &= self.assignment
 
+    def _forget_subscription(self) -> None:
+        """`unsubscribe` has released everything."""
+        self.subscription = ClientSubscription()
+        self._assign_by_hand(frozenset())
+
     @property
     @abstractmethod
     def _changes_incrementally(self) -> bool:
@@ -383,7 +388,7 @@ class ClientMember(ABC):
 
     def _own(self, partitions: Partitions) -> None:
         """Set `Consumer.assignment`; new partitions have no position yet."""
-        if partitions != self.owned:
+        if partitions != self.owned or not self.positioned <= self.assignment:
             self.owned = partitions
             self.positioned &= self.assignment
 
