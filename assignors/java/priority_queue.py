@@ -61,12 +61,13 @@ class PriorityQueue(Generic[T]):
         self._heap[index] = element
 
     def _sift_down(self, index: int, element: T) -> None:
-        key, size = self.key(element), len(self._heap)
+        key, size, heap, key_of = self.key(element), len(self._heap), self._heap, self.key
         while (child := 2 * index + 1) < size:
-            if child + 1 < size and self.key(self._heap[child + 1]) < self.key(self._heap[child]):
-                child += 1
-            if not self.key(self._heap[child]) < key:
+            child_key = key_of(heap[child])
+            if child + 1 < size and (right_key := key_of(heap[child + 1])) < child_key:
+                child, child_key = child + 1, right_key
+            if not child_key < key:
                 break
-            self._heap[index] = self._heap[child]
+            heap[index] = heap[child]
             index = child
-        self._heap[index] = element
+        heap[index] = element

@@ -36,7 +36,9 @@ def assign(
         _balance(clients, "standby")
     movements = Movements(clients, stateful_tasks, settings)
     needed = movements.move_active() + movements.move_standby()
-    by_active_load = LeastLoaded(clients, lambda client: len(client.active) / client.capacity)
+    by_active_load = LeastLoaded(
+        clients, key=lambda client: (len(client.active) / client.capacity, client.order)
+    )
     _assign_least_loaded(by_active_load, sorted(set(tasks) - set(stateful)))
     return needed > 0, frozenset(movements.warmups)
 

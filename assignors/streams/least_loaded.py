@@ -8,17 +8,23 @@ from assignors.java.hash_map import uuid_order
 from assignors.java.priority_queue import PriorityQueue
 from assignors.streams.model import StreamsClient
 
+_Key = tuple[float, tuple[int, int]]
+
+
+def _by_load(client: StreamsClient) -> _Key:
+    """Computed most often of all, so without further calls."""
+    return (len(client.active) + len(client.standby)) / client.capacity, client.order
+
 
 class LeastLoaded:
     """A queue of clients, the least loaded first, then by process id. A load that changes takes effect when the client
     is offered again, as in Java; until then the queue may be out of order."""
 
     def __init__(
-        self,
-        clients: Iterable[StreamsClient],
-        load: Callable[[StreamsClient], float] = lambda client: client.load,
+        self, clients: Iterable[StreamsClient], *, key: Callable[[StreamsClient], _Key] | None = None
     ) -> None:
-        self._queue: PriorityQueue[StreamsClient] = PriorityQueue(lambda client: (load(client), client.order))
+        """`key`: by default the load of all tasks, and the process id."""
+        self._queue: PriorityQueue[StreamsClient] = PriorityQueue(_by_load if key is None else key)
         self._queued: set[StreamsClient] = set()
         for client in clients:
             self.offer(client)

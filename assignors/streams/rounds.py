@@ -12,7 +12,9 @@ from uuid import UUID
 from assignors.streams.assignor import StreamsGroupSpec, TaskAssignment, ThreadTasks, assign_tasks
 from assignors.streams.model import RUNNING, StreamThread, Task
 
-MOST_ROUNDS = 1_000
+MOST_ROUNDS, LEAST_ROUNDS, MOST_WORK = 100, 5, 2_000_000
+"""The most rebalances that are computed, and the fewest of a large group, so that it takes seconds. Work: tasks times
+threads."""
 
 
 class RoundKind(Enum):
@@ -28,11 +30,13 @@ class TaskRound:
 
 
 def run_rounds(spec: StreamsGroupSpec) -> tuple[tuple[TaskRound, ...], bool]:
-    """The rebalances, and whether the group settles: it does not if a probing rebalance changes nothing, as for a
-    leader that cannot fetch end offsets. Raises AssignorFailedError: in the first rebalance, as `assign_tasks`."""
+    """The rebalances, and whether the group settles in them: it does not if a probing rebalance changes nothing, as for
+    a leader that cannot fetch end offsets, or if more follow. Raises AssignorFailedError: in the first rebalance."""
     rounds: list[TaskRound] = []
     kind = RoundKind.NEXT
-    while len(rounds) < MOST_ROUNDS:
+    work = len(spec.tasks) * len(spec.threads)
+    most = max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_WORK // max(1, work)))
+    while len(rounds) < most:
         assignment = assign_tasks(spec)
         is_repeated = kind is RoundKind.PROBING and assignment.threads == rounds[-1].assignment.threads
         rounds.append(TaskRound(kind=kind, assignment=assignment))

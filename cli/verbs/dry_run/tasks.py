@@ -101,7 +101,11 @@ def tasks_sentences(run: DryRun, tasks: TasksRun) -> Iterator[str]:
     first = tasks.rounds[0].assignment
     if tasks.probes_at_ms is not None:
         yield f"A probing rebalance is due at {format_moment(tasks.probes_at_ms)}."
-    if probing:
+    rounds = [each.assignment.threads for each in tasks.rounds]
+    is_cut = not run.rests and (len(rounds) == 1 or rounds[-1] != rounds[-2])
+    if is_cut and probing:
+        yield f"More than {probing} probing rebalances follow; the first {probing} are shown."
+    elif probing:
         interval = tasks.settings.probing_rebalance_interval_ms
         if probing == 1:
             yield f"A probing rebalance follows {duration_text(interval)} later, if warm-ups are caught up by then."
@@ -110,9 +114,9 @@ def tasks_sentences(run: DryRun, tasks: TasksRun) -> Iterator[str]:
                 f"Then {probing} probing rebalances follow, one every {duration_text(interval)} if warm-ups are "
                 f"caught up by then: {duration_text(interval * probing)} in all."
             )
-    elif first.is_probing:
+    elif first.is_probing and not is_cut:
         yield "The leader cannot fetch the changelogs' ends, so tasks stay where they are."
-    if not run.rests:
+    if not run.rests and not is_cut:
         yield "Probing rebalances continue: no client gets further."
 
 

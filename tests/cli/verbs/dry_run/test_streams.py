@@ -109,7 +109,7 @@ def run(kohort: Kohort, tmp_path: Path) -> Any:
         }
         file = tmp_path / "snapshot.yaml"
         file.write_text(yaml.safe_dump(snapshot))
-        return kohort("dry-run", "app", "--snapshot", file, *options)
+        return kohort.quick("dry-run", "app", "--snapshot", file, *options)
 
     return answer
 
@@ -339,3 +339,10 @@ def test_a_rehearsal_says_what_it_lacks_for_kafka_streams(kohort: Kohort, tmp_pa
     assert "r2.8.2-eager: the plan of a Kafka Streams application cannot be rehearsed: its steps" in " ".join(
         answer.stderr.split()
     )
+
+
+def test_a_long_series_of_probing_rebalances_is_cut(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assignors.streams.rounds.MOST_ROUNDS", 3)
+    monkeypatch.setattr("assignors.streams.rounds.LEAST_ROUNDS", 3)
+    answer = run(GROWN, "--as-joined", "--setting", "max.warmup.replicas=1").succeeded()
+    assert "More than 1 probing rebalances follow; the first 1 are shown." in " ".join(answer.stdout.split())
