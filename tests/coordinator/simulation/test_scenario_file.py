@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coordinator.simulation.consumers import subscription_of
 from coordinator.simulation.scenario import MemberScript, Restart, Scenario, Start, Variant
+from coordinator.simulation.scenario_checks import missing_topics
 from coordinator.simulation.scenario_file import (
     parse_scenario,
     read_scenario,
@@ -138,6 +140,31 @@ EVENTS = [
     ["{at: 1, topic: t, delete: true}", "{at: 2, topic: t, partitions: 9}"],
     ["{at: 1, coordinator: explode}"],
 ]  # fmt: skip
+
+
+def test_a_subscription_to_a_topic_that_never_exists_is_a_note() -> None:
+    assert list(missing_topics(READ)) == []
+    assert list(missing_topics(parse_scenario(FILE, YAML.replace("orders, later]", "ordres, later]")))) == [
+        "a subscribes to ordres, which never exists; did you mean orders?"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("library", "protocol", "regex", "is_matched"),
+    [
+        ("java", "classic", "orders", False),
+        ("java", "classic", "(?!x)orders.*", True),  # unknown to RE2/J
+        ("librdkafka", "classic", "^orders", True),
+        ("librdkafka", "consumer", "^orders", False),
+        ("java", "consumer", "^(orders.*", False),
+    ],
+)
+def test_a_regex_matches_as_in_its_client(library: str, protocol: str, regex: str, is_matched: bool) -> None:
+    """C58"""
+    script = MemberScript(library=library, protocol=protocol, regex=regex)
+    matches = subscription_of(script).matches
+    assert matches is not None
+    assert matches("orders-eu") is is_matched
 
 
 def test_nonsense_is_refused_as_recorded() -> None:

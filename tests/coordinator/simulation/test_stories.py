@@ -34,6 +34,8 @@ RECORDINGS = sorted(RECORDED.glob("*.json"))
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
 def test_callbacks_equal_those_of_real_consumers(path: Path) -> None:
+    """A07: lost-by-default*; C31, D05: *enforce-rebalance*; C58: regex-changed, topics-to-regex; D05: assign-*; D08:
+    unsubscribe*, resubscribe*; topics that do not exist: topic-missing*, topic-created, regex-nothing."""
     recording = read_recording(path)
     scenario = with_library(read_story(recording.story), recording.client)
     for course in recording.courses:
