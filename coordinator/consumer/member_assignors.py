@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from assignors.assignor import Assignor, Side
+from assignors.assignor import Assignor, Leader, Side
 from assignors.conversation import ApplicationState, AssignorMetadata, GroupMetadata, MemberAssignment
 from assignors.errors import AssignorFailedError
 from assignors.guard import guarded
+from assignors.model import NO_GENERATION
 from assignors.registry import BUILT_IN, STREAMS, find
 from coordinator.consumer.leader import by_topic, places
 from coordinator.consumer.member import ClientMember
@@ -43,6 +44,8 @@ class MemberAssignors:
         self._here = {name: self.named(name).at_member(state) for name in self.names}
         self._reported = {name for name in self.names if name != STREAMS and self.named(name) not in BUILT_IN}
         self._sent: dict[str, AssignorMetadata] = {}  # Each assignor's last metadata
+        self._assigned_generation = NO_GENERATION
+        """The generation of the last assignment, which librdkafka sends; Java sends the one that the member knows."""
 
     def named(self, name: str) -> Assignor:
         """The application's, or one that is registered. Raises UnknownAssignorError: there is none."""
@@ -54,13 +57,14 @@ class MemberAssignors:
         """The protocols of a JoinGroup: the subscription, with each assignor's user data. Raises AssignorFailedError:
         an assignor throws."""
         protocols = []
+        generation = self._consumer.epoch if self._leader is Leader.JAVA else self._assigned_generation
         for name in self.names:
             subscription = EmbeddedSubscription(
                 version=version,
                 topics=topics,
                 user_data=self._user_data(name, topics),
                 owned=by_topic(owned),
-                generation=self._consumer.epoch,
+                generation=generation,
                 rack=self._consumer.identity.rack,
             )
             protocols.append(JoinProtocol(name, write_subscription(subscription)))
@@ -123,9 +127,10 @@ class MemberAssignors:
 
     def on_assignment(self, name: str, assignment: MemberAssignment) -> None:
         """Notify the assignor that computed the assignment. Raises AssignorFailedError: it throws."""
+        group = self._group_metadata()
+        self._assigned_generation = group.generation
         if name not in self._here:
             return
-        group = self._group_metadata()
         call = AssignorCall(
             assignor=name,
             method=AssignorMethod.ON_ASSIGNMENT,
