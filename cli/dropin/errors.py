@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from cli.dropin.wording import wording
 from cli.errors import CommandError, ExitStatus
 from wire.errors import Failure
 
@@ -113,7 +114,7 @@ def assignment_exception(data: bytes) -> str | None:
         read_assignment(data)
     except DecodeError:
         version = int.from_bytes(data[:2], "big", signed=True)
-        reason = "Buffer underflow while parsing consumer protocol's assignment"
+        reason = wording().malformed
         if len(data) < 2:
             reason = "Buffer underflow while parsing consumer protocol's header"
         elif version < 0:

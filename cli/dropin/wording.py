@@ -6,20 +6,22 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from cli.dropin.errors import BadValue
+from cli.errors import UsageError
 
 VARIABLE = "KOHORT_TOOL_RELEASE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """The texts of a release. `usage` is a file; `end` ends two messages; `logger` is the class that warns."""
+    """The texts of a release. `usage` is a file; `end` ends two messages; `logger` is the class that warns; `malformed` is
+    an assignment's error."""
 
     release: str
     purpose: str
     usage: str
     end: str
     logger: str
+    malformed: str
 
 
 NEWEST = Wording(
@@ -28,6 +30,7 @@ NEWEST = Wording(
     usage="usage.txt",
     end=".",
     logger="org.apache.kafka.tools.GroupOffsetsResetter",
+    malformed="Malformed consumer protocol assignment",
 )
 WORDINGS = {
     NEWEST.release: NEWEST,
@@ -38,14 +41,15 @@ WORDINGS = {
         usage="usage-4.3.1.txt",
         end="",
         logger="org.apache.kafka.tools.OffsetsUtils",
+        malformed="Buffer underflow while parsing consumer protocol's assignment",
     ),
 }
 """By release."""
 
 
 def wording() -> Wording:
-    """The texts of the chosen release. Raises BadValue: it is not known."""
+    """The texts of the chosen release. Raises UsageError: it is not known."""
     release = os.environ.get(VARIABLE) or NEWEST.release
     if release not in WORDINGS:
-        raise BadValue(f"{VARIABLE} must be one of {', '.join(sorted(WORDINGS))}, not {release!r}")
+        raise UsageError(f"{VARIABLE} must be one of {', '.join(sorted(WORDINGS))}, not {release!r}")
     return WORDINGS[release]

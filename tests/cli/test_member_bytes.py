@@ -59,9 +59,9 @@ SUBSCRIPTIONS: Mapping[str, tuple[bytes, bool]] = {
 ASSIGNMENTS: Mapping[str, tuple[bytes, str | None]] = {
     "v99": (as_version(99, ASSIGNMENT) + b"more", None),
     "none": (b"", None),
-    "cut-short": (ASSIGNMENT[:-6], "Buffer underflow while parsing consumer protocol's assignment"),
-    "without-user-data": (ASSIGNMENT[:-4], "Buffer underflow while parsing consumer protocol's assignment"),
-    "version-only": (ASSIGNMENT[:2], "Buffer underflow while parsing consumer protocol's assignment"),
+    "cut-short": (ASSIGNMENT[:-6], "Malformed consumer protocol assignment"),
+    "without-user-data": (ASSIGNMENT[:-4], "Malformed consumer protocol assignment"),
+    "version-only": (ASSIGNMENT[:2], "Malformed consumer protocol assignment"),
     "one-byte": (ASSIGNMENT[:1], "Buffer underflow while parsing consumer protocol's header"),
     "v-1": (as_version(-1, ASSIGNMENT), "Unsupported assignment version: -1"),
 }
