@@ -13,8 +13,8 @@ VARIABLE = "KOHORT_TOOL_RELEASE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """The texts of a release. `usage` is a file; `end` ends two messages; `logger` is the class that warns; `malformed` is
-    an assignment's error."""
+    """The texts of a release. `usage` is a file; `end` ends two messages; `logger` is the class that warns; `malformed`
+    is an assignment's error."""
 
     release: str
     purpose: str
