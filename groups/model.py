@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -290,6 +291,15 @@ class Cluster:
     settings: Mapping[str, str] | None = None  # of groups, on which all brokers agree; None: not known
     settings_differ: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by broker, sorted values
     settings_problem: str | None = field(default=None, metadata=UNWRITTEN)  # why not known though requested
+
+    def is_before(self, release: tuple[int, int]) -> bool | None:
+        """Whether the brokers are older than this release, such as (4, 4); None: unknown."""
+        match = re.match(r"(\d+)\.(\d+)", self.kafka or "")
+        if match is None:
+            return None
+        if (int(match[1]), int(match[2])) >= release:
+            return False
+        return None if "or later" in (self.kafka or "") else True
 
 
 def listing_of(group: Group) -> GroupListing:

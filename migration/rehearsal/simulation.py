@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
 from uuid import NAMESPACE_URL, uuid5
 
+from coordinator.configs.release import RELEASE, Release
 from coordinator.configs.settings import Config
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
@@ -315,10 +316,12 @@ def _log_of(group: Group, topics: TopicImage) -> tuple[Record, ...]:
 
 
 def _settings(found_group: FoundGroup) -> dict[str, str]:
-    """The brokers' settings that the engine has; the group's own settings take precedence."""
+    """The brokers' settings that the engine has, and their release; the group's own settings take precedence."""
     names = {field.name.replace("_", ".") for field in fields(Config)}
     settings = {f"group.{name}": value for name, value in (found_group.group.settings or {}).items()}
-    known = {**(found_group.cluster.settings or {}), **settings}
+    cluster = found_group.cluster
+    release = {RELEASE: Release.KAFKA_4_3.value} if cluster.is_before((4, 4)) else {}
+    known = {**release, **(cluster.settings or {}), **settings}
     return {name: value for name, value in known.items() if name in names}
 
 

@@ -28,7 +28,7 @@ def brokers_offer_the_protocol(case: Case) -> Iterator[Finding]:
             "and configure that first too; the change may rebalance every group once.",
             source=f"{_KIP}; redpanda issue 29223; Conduktor Gateway, consumer group protocol",
         )
-    elif case.is_before((0, 9)):
+    elif case.cluster.is_before((0, 9)):
         yield case.blocker(
             "broker-version",
             message=f"The brokers are {case.cluster.kafka}: they have no group protocol.",
@@ -74,13 +74,13 @@ def rebalance_protocols_are_enabled(case: Case) -> Iterator[Finding]:
 
 def _enable(case: Case, protocol: str) -> str:
     add = f"Add {protocol} to it on every broker."
-    if case.is_before((4, 3)):
+    if case.cluster.is_before((4, 3)):
         return add
     remove = (
         "Remove the setting from every broker: it is deprecated since 4.3 and removed in 5.0, where feature versions "
         "decide (kohort features set group.version=1)."
     )
-    if case.is_before((4, 3)) is False:
+    if case.cluster.is_before((4, 3)) is False:
         return remove
     return f"{add} From 4.3 on: {remove[0].lower()}{remove[1:]}"
 
@@ -240,7 +240,7 @@ def regex_members_may_go_back(case: Case) -> Iterator[Finding]:
 
 
 def fenced_members_may_stay_out(case: Case) -> Iterator[Finding]:
-    if case.destination is Destination.CONSUMER and case.is_before((4, 3)):
+    if case.destination is Destination.CONSUMER and case.cluster.is_before((4, 3)):
         yield case.info(
             "fenced-members",
             message=f"The brokers are {case.cluster.kafka}. Unless their patch release has the fix of 4.3, a member "

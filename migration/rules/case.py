@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partialmethod
@@ -89,14 +88,6 @@ class Case:
     def setting_list(self, name: str) -> tuple[str, ...] | None:
         text = self.setting(name)
         return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
-
-    def is_before(self, release: tuple[int, int]) -> bool | None:
-        match = re.match(r"(\d+)\.(\d+)", self.cluster.kafka or "")
-        if match is None:
-            return None
-        if (int(match[1]), int(match[2])) >= release:
-            return False
-        return None if "or later" in (self.cluster.kafka or "") else True
 
     def finding(
         self,

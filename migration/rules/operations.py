@@ -28,7 +28,7 @@ def _librdkafka_members(case: Case) -> list[str | None]:
 
 
 def commits_may_be_stale(case: Case) -> Iterator[Finding]:
-    early = case.is_before(_ASSIGNMENT_EPOCHS)
+    early = case.cluster.is_before(_ASSIGNMENT_EPOCHS)
     if case.destination is not Destination.CONSUMER or early is False:
         return
     if all(is_there(case, member) for member in case.clients):

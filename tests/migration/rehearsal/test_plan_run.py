@@ -67,6 +67,10 @@ SAFE: dict[str, PlannedGroup] = {
         for static in (False, True)
     },
     "static members within their sessions": planned(classic_group(static=True), CONSUMER),
+    # From 4.4 on, the first member that requests another assignor than the brokers' default causes a rebalance.
+    "static members within their sessions, on 4.4": planned(
+        classic_group(static=True), CONSUMER, cluster=replace(NEW, kafka="4.4")
+    ),
     "stop and start": planned(LIBRDKAFKA, COOPERATIVE),
     # Only a broker that waits for the others has one rebalance for all that start together (KIP-134).
     **{
