@@ -16,11 +16,19 @@ IDS = ["GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"]
 """Kafka takes an id of blanks from a client; an empty one selects nothing here."""
 NAMED = [
     "CONTEXT", "DIR", "DURATION", "ERROR", "FILE", "HOST", "HOST:PORT", "HOST[:PORT]", "KEY", "N", "NAME",
-    "NAME[:PARTITIONS]", "NEW", "OFFSET|TIME", "PATTERN", "PLAN", "PREFIX", "RACK", "REGEX", "RULE", "SCENARIO",
-    "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC[:0,1]", "URL", "WORLD", "stable|empty|EPOCH",
+    "NAME[:PARTITIONS]", "NEW", "OFFSET|TIME", "PATTERN", "PLAN", "PREFIX", "RACK", "REGEX", "RELEASE", "RULE",
+    "SCENARIO", "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC[:0,1]", "URL", "WORLD", "stable|empty|EPOCH",
 ]  # fmt: skip
 LISTS = ["A,B,…", "COLUMN[:desc],…", "HOST:PORT,…", "JAR,…", "PROTOCOL,…", "STATE,…", "TOPIC,…", "TYPE,…"]
-PAIRS = ["KEY=FILE", "KEY=VARIABLE", "MEMBER=RACK", "SOURCE=TARGET", "TOPIC=N", "MEMBER=TOPIC,…"]
+PAIRS = [
+    "FEATURE=LEVEL",
+    "KEY=FILE",
+    "KEY=VARIABLE",
+    "MEMBER=RACK",
+    "SOURCE=TARGET",
+    "TOPIC=N",
+    "MEMBER=TOPIC,…",
+]
 PAIRS_OR_ONE = ["[MEMBER=]LIBRARY[:VERSION]", "[MEMBER|LIBRARY=]FILE"]
 SETTINGS = ["KEY=VALUE", "NAME=VALUE", "NAME=VALUE,…"]
 """A setting may have an empty value: `ssl.endpoint.identification.algorithm=`. Its name may not be empty."""

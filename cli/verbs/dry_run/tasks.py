@@ -171,8 +171,13 @@ def _thread_table(
         process = tasks.processes.get(member)
         cells = (*(tasks_text(shown[kind]) for kind in kinds), tasks_text(gained), tasks_text(lost))
         rows.append((member, None if process is None else str(process), *cells))
-    names = [kind.upper().replace("WARMUP", "WARM-UP") for kind in kinds]
-    return Table(columns=columns("MEMBER", "PROCESS", *names, "GAINED", "LOST"), rows=rows)
+    return Table(
+        columns=columns("MEMBER", "PROCESS", *(_HEADINGS[kind] for kind in kinds), "GAINED", "LOST"),
+        rows=rows,
+    )
+
+
+_HEADINGS = {"active": "ACTIVE", "awaited": "AWAITED", "standby": "STANDBY", "warmup": "WARM-UP"}
 
 
 def tasks_text(tasks: Iterable[Task]) -> str | None:
