@@ -5,7 +5,8 @@ after each input; librdkafka takes steps at any time. Source: kafka-clients 4.3.
 from __future__ import annotations
 
 from coordinator.consumer.classic_membership import ClassicState, no_answer_needed
-from coordinator.consumer.classic_rebalance import RebalancePhase, RebalancingMember
+from coordinator.consumer.classic_preparation import RebalancePhase
+from coordinator.consumer.classic_rebalance import RebalancingMember
 from coordinator.consumer.committing_member import COMMIT_TIMEOUT_MS
 from coordinator.consumer.member import NEVER, ClientSubscription
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions

@@ -14,18 +14,17 @@ and AsyncKafkaConsumer, tried on a running broker."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from functools import partial
 
 from assignors.assignor import Assignor
 from assignors.conversation import ApplicationState
 from assignors.errors import AssignorFailedError
 from coordinator.consumer import member as base
-from coordinator.consumer.heartbeat_fields import HeartbeatFields
+from coordinator.consumer.leaving_member import JOINS, WITHOUT_HEARTBEATS, LeavingMember
 from coordinator.consumer.local_assignor import LocalAssignors
 from coordinator.consumer.member_assignors import MemberAssignors
-from coordinator.consumer.outputs import CallbackKind, DueCallback, Warned
-from coordinator.consumer.reconciling_member import NO_EPOCH, AsyncState, ReconcilingMember
+from coordinator.consumer.outputs import Warned
+from coordinator.consumer.reconciling_member import NO_EPOCH, AsyncState
 from coordinator.engine.consumer.client_assignment import (
     InstallAssignment,
     InstallAssignmentAnswer,
@@ -38,27 +37,12 @@ from coordinator.engine.topics import TopicImage
 from coordinator.errors import InvalidSetting
 from wire.errors import ErrorCode
 
-_JOINS, _LEAVES, _GOES_AWAY = 0, -1, -2
 RETRY_BACKOFF_MAX_MS = 1_000
 """retry.backoff.max.ms. Kafka's jitter of 20 percent is omitted."""
-_CLOSE_TIMEOUT_MS = 30_000
-"""The time limit of `close`: CloseOptions' default."""
-
-_WITHOUT_HEARTBEATS = AsyncState.UNSUBSCRIBED, AsyncState.FENCED, AsyncState.STALE, AsyncState.FATAL
-"""States in which no heartbeats are sent."""
-
 _FENCED_ERRORS = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID})
 
 
-class _Closing(Enum):
-    NO = "no"
-    WAITS = "waits"  # Until a running callback returns
-    COMMITS = "commits"
-    REVOKES = "revokes"
-    LEAVES = "leaves"
-
-
-class AsyncConsumer(ReconcilingMember):
+class AsyncConsumer(LeavingMember):
     """See the module."""
 
     def __init__(
@@ -78,25 +62,18 @@ class AsyncConsumer(ReconcilingMember):
         local assignors exclude each other."""
         if remote_assignor is not None and local_assignors:
             raise InvalidSetting("group.remote.assignor and group.local.assignors exclude each other")
-        super().__init__(identity, image, position, uuid=uuid)
+        super().__init__(identity, image, position, uuid=uuid, remote_assignor=remote_assignor)
         if local_assignors:
             self._client_side = LocalAssignors(MemberAssignors(self, local_assignors, custom, state or {}))
         self.subscription = subscription
-        self._fields = HeartbeatFields(identity, uuid, remote_assignor)
-        self._keeps_place = identity.instance is not None
         self._is_new = True
-        self._has_joined = self._is_leaving = (
-            False  # Whether it ever joined; whether `unsubscribe` waits to leave
-        )
-        self._beat: int | None = None  # The unanswered heartbeat
-        self._beat_at_ms = self._interval_ms = self._failures = 0
-        self._closing = _Closing.NO
-        self._close_by_ms = base.NEVER
+        self._has_joined = False
+        self._beat_at_ms = self._interval_ms = 0
 
     @property
     def is_settled(self) -> bool:
         if self.subscription.is_empty:
-            is_outside = self.state in _WITHOUT_HEARTBEATS and not self._waiting
+            is_outside = self.state in WITHOUT_HEARTBEATS and not self._waiting
             return is_outside and self._then is None and self.assignment <= self.positioned
         return (
             self.state is AsyncState.STABLE
@@ -127,7 +104,7 @@ class AsyncConsumer(ReconcilingMember):
             at_ms = min(at_ms, self._committed_due_ms)
         if self.is_closing and self._then is None:
             at_ms = min(at_ms, self._close_by_ms)
-        if self.state not in _WITHOUT_HEARTBEATS:
+        if self.state not in WITHOUT_HEARTBEATS:
             if self._coordinator is None:
                 at_ms = min(at_ms, self._lookup_due_ms)
             else:
@@ -172,11 +149,7 @@ class AsyncConsumer(ReconcilingMember):
         self._retry_commits(now_ms)
         if self._waits_for_commit:
             self._wait_for_committed(now_ms)
-        if self.is_closing and now_ms >= self._close_by_ms:
-            if self._closing is _Closing.COMMITS:
-                self._close_committed("TimeoutException", now_ms)
-            elif self._closing is _Closing.LEAVES:
-                self._finish_close(now_ms)
+        self._limit_close(now_ms)
         self._throw_for_nothing(now_ms)
         self._advance(now_ms)
 
@@ -188,45 +161,6 @@ class AsyncConsumer(ReconcilingMember):
     @property
     def _changes_incrementally(self) -> bool:
         return self._has_joined
-
-    def unsubscribe(self, now_ms: int) -> None:
-        """AbstractMembershipManager.leaveGroup: outside the group there is no callback, except one that is due."""
-        if self.state in _WITHOUT_HEARTBEATS:
-            if self.state is not AsyncState.FATAL:
-                self.state = AsyncState.UNSUBSCRIBED
-            if not self._is_lost:
-                self._revoke_all()
-            self._forget_subscription()
-        else:
-            self._become(AsyncState.PREPARE_LEAVING, now_ms)
-            self._revoking |= self.owned
-            if self.owned:
-                kind = CallbackKind.REVOKED if self.epoch > 0 else CallbackKind.LOST
-                self._due.append(DueCallback(kind, self.owned, self._unsubscribed))
-            else:
-                self._unsubscribed(now_ms)
-        self._advance(now_ms)
-
-    def _unsubscribed(self, _now_ms: int) -> None:
-        """Leave, whatever the listener did; `unsubscribe` waits for the answer."""
-        self._forget_subscription()
-        if self._behavior.calls_lost_again:
-            self.released = self.owned
-        self._revoke_all()
-        if self.state is not AsyncState.PREPARE_LEAVING:
-            return
-        self._waiting.pop(self._beat or 0, None)
-        self._beat = None
-        self._is_watched = self._behavior.counts_callbacks
-        self.state = AsyncState.UNSUBSCRIBED
-        self.epoch = self._leave_epoch
-        self._fields.forget()
-        if self._coordinator is not None:
-            self._is_leaving = True
-            self._send(self._fields.plain(self.epoch), self._left_unsubscribed)
-
-    def _left_unsubscribed(self, _answer: object, _now_ms: int) -> None:
-        self._is_leaving = False
 
     def _join_if_subscribed(self, now_ms: int) -> None:
         """For a consumer outside the group that polls."""
@@ -247,32 +181,13 @@ class AsyncConsumer(ReconcilingMember):
         """No effect: the coordinator decides (KIP-848 "enforceRebalance")."""
         self.outputs.append(Warned("Operation not supported in new consumer group protocol"))
 
-    def close(self, now_ms: int, *, for_good: bool = False) -> None:
-        """Commit, call `revoked`, leave, whatever fails. A static member stays, except `for_good` (KIP-1092)."""
-        if self.is_closing:
-            return
-        self._keeps_place = self._keeps_place and not for_good
-        self.leave_poll(now_ms)
-        self.is_closing = True
-        self._closing = _Closing.WAITS
-        self._close_by_ms = now_ms + min(_CLOSE_TIMEOUT_MS, self.settings.request_timeout_ms)
-        self._advance(now_ms)
-
     def _advance(self, now_ms: int) -> None:
         if self.is_closed:
             return
         if self._error and self.in_poll and not self._batch:
             self._throw(now_ms)
         self._background(now_ms)
-        if self._closing is _Closing.WAITS and self._then is None:
-            # Callbacks that waited for `poll` are not called any more.
-            if self._error:
-                self._throw(now_ms)
-            self._closing = _Closing.COMMITS
-            if self.settings.enable_auto_commit:
-                self._commit(self._consumed(), now_ms, self._close_by_ms, self._close_committed)
-            else:
-                self._close_committed("", now_ms)
+        self._start_close(now_ms)
         if self.in_poll and self.state is AsyncState.STALE and not self._is_lost and not self._due:
             self._join(now_ms)  # it left during a callback, with nothing to lose
         if self.in_poll and self.state is AsyncState.UNSUBSCRIBED:
@@ -289,7 +204,7 @@ class AsyncConsumer(ReconcilingMember):
     def _background(self, now_ms: int) -> None:
         """The background thread's work: reconcile, detect that the application does not poll, heartbeat."""
         state = self.state
-        if state in _WITHOUT_HEARTBEATS:
+        if state in WITHOUT_HEARTBEATS:
             return
         if state is AsyncState.RECONCILING:
             self._reconcile(now_ms)
@@ -355,7 +270,7 @@ class AsyncConsumer(ReconcilingMember):
         if answer.heartbeat_interval_ms != self._interval_ms:
             self._interval_ms = answer.heartbeat_interval_ms
             self._beat_at_ms = now_ms + self._interval_ms
-        if self.state in _WITHOUT_HEARTBEATS:
+        if self.state in WITHOUT_HEARTBEATS:
             return
         self.epoch = answer.epoch
         if self.state is AsyncState.PREPARE_LEAVING:
@@ -375,7 +290,7 @@ class AsyncConsumer(ReconcilingMember):
         self._failures += 1
 
     def _refused(self, code: ErrorCode, message: str, now_ms: int) -> None:
-        if self.state in _WITHOUT_HEARTBEATS or code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        if self.state in WITHOUT_HEARTBEATS or code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
             return
         if code in base.COORDINATOR_MOVED:
             self._lose_coordinator(now_ms)
@@ -386,7 +301,7 @@ class AsyncConsumer(ReconcilingMember):
             self.state = AsyncState.UNSUBSCRIBED
         elif code in _FENCED_ERRORS:
             self._become(AsyncState.FENCED, now_ms)
-            self.epoch, self._failures, self._beat_at_ms = _JOINS, 0, now_ms
+            self.epoch, self._failures, self._beat_at_ms = JOINS, 0, now_ms
             self._lose(now_ms)
         elif self._behavior.fatal_codes is not None and code not in self._behavior.fatal_codes:
             self._beat_at_ms = max(self._beat_at_ms, now_ms + self._interval_ms)
@@ -409,40 +324,11 @@ class AsyncConsumer(ReconcilingMember):
         leaves = self.state is AsyncState.STALE and not self._behavior.leaves_before_lost
         if leaves and self._coordinator is not None:
             self._leave()
-        self.epoch = _JOINS
+        self.epoch = JOINS
         self._assignments.forget_target()
         self._has_news = True
         self._beat_at_ms = min(self._beat_at_ms, now_ms)
         self._become(AsyncState.JOINING, now_ms)
-
-    def _leave_after_poll_timeout(self, now_ms: int) -> None:
-        """Leave because the application does not poll, without waiting for the answer, and lose everything."""
-        self._waiting.pop(self._beat or 0, None)
-        self._beat = None
-        if self._behavior.poll_timeout_error is not None:
-            self._fail(self._behavior.poll_timeout_error, "Application maximum poll interval exceeded")
-        self.epoch = NO_EPOCH
-        if self._behavior.leaves_before_lost:
-            self._leave()
-        self._fields.forget()
-        self._failures = 0
-        self._is_watched = self._behavior.counts_callbacks
-        self._become(AsyncState.STALE, now_ms)
-        self._lose(now_ms)
-
-    def _leave(self) -> None:
-        self.epoch = self._leave_epoch
-        self._send(self._fields.plain(self.epoch), self._left)
-
-    def _left(self, _answer: object, _now_ms: int) -> None:
-        """Ignore the answer; rd_kafka_cgrp_consumer_reset does not, and has forgotten that the member must rejoin."""
-        if self._reconciles and self._behavior.forgets_to_rejoin:
-            self._is_stranded = True
-            self.epoch = _JOINS
-
-    @property
-    def _leave_epoch(self) -> int:
-        return _GOES_AWAY if self._keeps_place else _LEAVES
 
     def _prepared(self, client_side: LocalAssignors, answer: object, _now_ms: int) -> None:
         computed = client_side.compute(answer)
@@ -469,35 +355,3 @@ class AsyncConsumer(ReconcilingMember):
         if isinstance(answer, InstallAssignmentAnswer) and answer.error is ErrorCode.INVALID_ASSIGNMENT:
             message = f"assignor {client_side.in_use!r}: {answer.message}"
             self._fail(base.java_exception(answer.error), message)
-
-    def _close_committed(self, _error: str, now_ms: int) -> None:
-        if self._closing is not _Closing.COMMITS:
-            return
-        self._closing = _Closing.REVOKES
-        if self.owned:
-            self._call(CallbackKind.REVOKED, self.owned, self._close_revoked, now_ms)
-        elif self.released:
-            self._call(CallbackKind.LOST, self.released, self._close_revoked, now_ms)
-        else:
-            self._close_revoked(now_ms)
-
-    def _close_revoked(self, now_ms: int) -> None:
-        self._closing = _Closing.LEAVES
-        self._revoke_all()
-        if self.state in _WITHOUT_HEARTBEATS:
-            self._finish_close(now_ms)
-            return
-        self.epoch = self._leave_epoch
-        self._become(AsyncState.LEAVING, now_ms)
-        self._has_news = False
-        self._background(now_ms)
-
-    def _leave_answered(self, _answer: object, now_ms: int) -> None:
-        self._finish_close(now_ms)
-
-    def _finish_close(self, now_ms: int) -> None:
-        self.state = AsyncState.UNSUBSCRIBED
-        if self._error:
-            self._raise(self.identity.library.listener_error, now_ms, "Failed to close kafka consumer")
-            self._error = ""
-        self._end()

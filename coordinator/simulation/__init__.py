@@ -9,6 +9,8 @@ network      delivery of requests and answers: delays, losses, duplicates, parti
 compacted_log  the records that a compaction may have left in the log
 node         a coordinator: the engine with the log that it is replayed from
 process      a consumer's process: the member (`coordinator.consumer`), its application and the records it reads
+polling      the application: when it polls, and what waits for it
+read_positions  the positions up to which it has read
 consumers    creates a member from its script
 watcher      observers of a run: rules, measures, the story
 zombies      which members consume a partition, and which of these the coordinator has removed

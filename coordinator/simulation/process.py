@@ -1,19 +1,13 @@
-"""A consumer's process: the member, the application that polls it, its listener, and the records it reads.
-
-The application is always in `poll`, except during a callback of its listener, a pause, or the 100 ms after an
-exception. An action requested during a callback is done after it; a change of what it reads also waits for `poll`.
-When a frozen process thaws, answers are handled before deadlines, as in Java's network client. Records are written at
-a steady rate, and received in `poll`: from the committed offset (or the first one), up to the end of the log, FETCH_MS
-after reading has started."""
+"""A consumer's process: the member, the application that polls it (`polling`), its listener, and the records that it
+reads and commits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from typing import Any
 
 from coordinator.consumer.library import AfterError
-from coordinator.consumer.member import NEVER, ClientMember
+from coordinator.consumer.member import NEVER
 from coordinator.consumer.outputs import (
     AssignorCall,
     Callback,
@@ -33,24 +27,14 @@ from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.topics import TopicImage
+from coordinator.simulation.polling import AGAIN_MS, Activity, PollingApplication
+from coordinator.simulation.read_positions import ReadPositions
 from coordinator.simulation.scenario import ListenerScript, MemberScript
-from coordinator.simulation.schedule import Action, Schedule
+from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.topics import SimulatedClient
 
-FETCH_MS = 10  # How long the first fetch of a partition takes
-AGAIN_MS = 100  # How long after an exception an application polls again
 NOTHING: Partitions = frozenset()
 AT_ONCE = ListenerScript()
-
-
-class Activity(Enum):
-    """The activity of the application's thread."""
-
-    POLLING = "polling"
-    CALLBACK = "callback"
-    BUSY = "busy"  # Paused, or between an exception and the next poll
-    CLOSING = "closing"
-    ENDED = "ended"
 
 
 class ProcessWatcher:
@@ -77,7 +61,7 @@ class ProcessWatcher:
         """The partition was deleted: a new partition of its name has no owner yet."""
 
 
-class Process:
+class Process(PollingApplication):
     """See the module. `log_end` returns the offset that a partition's next record would have now."""
 
     def __init__(
@@ -91,10 +75,9 @@ class Process:
         log_end: Callable[[TopicPartition], int],
         watchers: Sequence[ProcessWatcher],
     ) -> None:
+        super().__init__(schedule)
         self.name, self.client_id, self.host, self.script = name, client.id, client.host, script
-        self.activity = Activity.BUSY
         self.started_ms = schedule.now_ms
-        self.is_frozen = False
         self.state = dict(script.state)  # What its application shows its assignors now
         self.owned: Partitions = NOTHING  # The partitions that it owned after the last step
         self.fetching: Partitions = NOTHING
@@ -113,25 +96,14 @@ class Process:
         """The topics that it knew when it last computed an assignment, as the leader."""
         self.epoch = 0
         self.number = 0  # The number of its member's process, from 0
-        self.member: ClientMember
         self.lost_requests = 0  # How many requests failed with their connection
         self.last_error = ""  # The class of the last exception; empty again after the next assignment
         self.after_error = after_error
         self.has_failed = False  # Whether it stops because of an exception
-        self._schedule, self._send, self._log_end, self._watchers = schedule, send, log_end, watchers
+        self._send, self._watchers = send, watchers
         self._wake_ms: int | None = None
-        self._callback: Callback | None = None
         self._commits = False  # Whether the listener waits in commitSync
-        self._later: list[tuple[Action, tuple[object, ...]]] = []
-        """Actions of the application after the callback."""
-        self._changes: list[tuple[str, tuple[object, ...]]] = []
-        """Methods that the application will call between two calls of `poll`, with their arguments."""
-        self._frozen: list[tuple[Action, tuple[object, ...]]] = []
-        """Actions that wait until the process thaws."""
-        self._thaw_ms = 0
-        self._busy_until_ms = 0
-        self._positions: dict[TopicPartition, int] = {}
-        self._reading: dict[TopicPartition, int] = {}  # When the current reading of each partition started
+        self._positions = ReadPositions(schedule, log_end, self._report_read)
         self._outputs: dict[type, Callable[[Any], None]] = {
             Send: self._on_send,
             Callback: self._on_callback,
@@ -147,43 +119,14 @@ class Process:
 
     # Called by the scenario.
 
-    def start(self, member: ClientMember) -> None:
-        self.member = member
-        self.activity = Activity.POLLING
-        member.enter_poll(self._schedule.now_ms)
-        self._step()
-
-    def close(self) -> None:
-        """Close as soon as the application can; this ends a pause."""
-        self._when_free(self._close)
-
     def kill(self) -> None:
-        if self.activity is not Activity.ENDED:
+        if self.is_running:
             self._end()
-
-    def pause(self, for_ms: int) -> None:
-        self._when_free(self._pause, for_ms)
-
-    def freeze(self, for_ms: int) -> None:
-        if self.activity is Activity.ENDED:
-            return
-        self._stop_reading(tuple(self._reading))
-        self.is_frozen = True
-        self._thaw_ms = max(self._thaw_ms, self._schedule.now_ms + for_ms)
-        self._schedule.at(self._thaw_ms, self._thaw)
-
-    def call(self, method: str, *arguments: object) -> None:
-        """Have the application call a method of its consumer as soon as it can."""
-        self._when_free(self._call, method, *arguments)
 
     def change_state(self, changes: Mapping[str, str]) -> None:
         """Change what the application shows its assignors, whatever it does meanwhile."""
         if not self._waits(self.change_state, changes):
             self.state.update(changes)
-
-    def change(self, method: str, *arguments: object) -> None:
-        """The same, where it would call `poll` next: the method may call the listener."""
-        self._when_free(self._change, method, *arguments)
 
     def wanted(self, image: TopicImage) -> tuple[str, ...]:
         """The topics that it subscribes to, existing or not."""
@@ -197,6 +140,12 @@ class Process:
             watcher.refreshing_topics(self, image)
         self.member.refresh_topics(image, self._schedule.now_ms)
         self._step()
+
+    def replan(self) -> None:
+        """Plan the wake-up again, from the member's next deadline: it was lost."""
+        self._wake_ms = None
+        if self.is_running:
+            self._plan_wake()
 
     # Called by the network.
 
@@ -223,12 +172,7 @@ class Process:
 
     def position(self, partition: TopicPartition) -> int | None:
         """The offset up to which the application has read a partition; None if it does not read it."""
-        position = self._positions.get(partition)
-        since_ms = self._reading.get(partition)
-        if position is None or since_ms is None or self._schedule.now_ms < since_ms + FETCH_MS:
-            return position
-        end = self._log_end(partition)
-        return end if end > position else position
+        return self._positions.at(partition)
 
     def reset(self, partition: TopicPartition) -> None:
         """A new partition of a deleted one's name is read from the start (auto.offset.reset=earliest)."""
@@ -239,52 +183,23 @@ class Process:
             for commit in self._committing.values()
             if any((offset.topic, offset.partition) == partition for offset in commit.offsets)
         ]
-        if partition in self._positions:
-            if partition in self._reading:
-                self._reading[partition] = self._schedule.now_ms
-            self._positions[partition] = 0
-
-    @property
-    def is_running(self) -> bool:
-        return self.activity is not Activity.ENDED
-
-    def replan(self) -> None:
-        """Plan the wake-up again, from the member's next deadline: it was lost."""
-        self._wake_ms = None
-        if self.is_running:
-            self._plan_wake()
+        self._positions.restart(partition)
 
     def count_reading(self) -> None:
         """Report what has been read so far of the partitions that are being read."""
-        reading = tuple(self._reading)
-        self._stop_reading(reading)
+        self._positions.stop()
         self._update_reading()
-
-    @property
-    def is_polling(self) -> bool:
-        return self.activity is Activity.POLLING and not self.is_frozen
 
     def _update_reading(self) -> None:
         """Start and stop reading, depending on what the member fetches and what the application does."""
-        fetched = self.fetching if self.is_polling else NOTHING
-        if self.by_hand and self.is_polling:
-            fetched = self.by_hand & self.member.positioned
-        gone = [partition for partition in self._reading if partition not in fetched]
-        if gone:
-            self._stop_reading(gone)
-        if len(self._reading) != len(fetched):
-            for partition in sorted(fetched):
-                if partition not in self._reading and partition in self._positions:
-                    self._reading[partition] = self._schedule.now_ms
+        fetched = NOTHING
+        if self.is_polling:
+            fetched = self.by_hand & self.member.positioned if self.by_hand else self.fetching
+        self._positions.read(fetched)
 
-    def _stop_reading(self, partitions: list[TopicPartition] | tuple[TopicPartition, ...]) -> None:
-        for partition in partitions:
-            start, end = self._positions[partition], self.position(partition)
-            del self._reading[partition]
-            if end is not None and end > start:
-                self._positions[partition] = end
-                for watcher in self._watchers:
-                    watcher.read(partition, start, end)
+    def _report_read(self, partition: TopicPartition, start: int, end: int) -> None:
+        for watcher in self._watchers:
+            watcher.read(partition, start, end)
 
     # Outputs of the member.
 
@@ -309,14 +224,13 @@ class Process:
                 watcher.fetching_changed(self, before)
         if member.by_hand != self.by_hand:
             for gone in self.by_hand - member.assignment:
-                self._positions.pop(gone, None)
-                self._reading.pop(gone, None)
+                self._positions.forget(gone)
             self.by_hand = member.by_hand
             self._update_reading()
         if owned is not self.owned and owned != self.owned:
             before, self.owned = self.owned, owned
             for gone in before - owned:
-                self._positions.pop(gone, None)
+                self._positions.forget(gone)
                 if gone in self.deleted_owned:
                     self.deleted_owned.discard(gone)
                     self.deleted_released.add(gone)
@@ -410,8 +324,7 @@ class Process:
             self.has_failed = True
             self._schedule.at(self._schedule.now_ms, self.close)
         else:
-            self._busy_until_ms = max(self._busy_until_ms, self._schedule.now_ms + AGAIN_MS)
-            self._schedule.at(self._busy_until_ms, self._poll_again)
+            self._poll_after(AGAIN_MS)
 
     def _on_warned(self, warned: Warned) -> None:
         for watcher in self._watchers:
@@ -426,19 +339,16 @@ class Process:
 
     def _on_positioned(self, positioned: Positioned) -> None:
         for partition, offset in positioned.offsets.items():
-            if partition not in self.member.assignment:
-                continue
-            if partition in self._reading:
-                self._stop_reading([partition])
-            self._positions[partition] = offset if 0 <= offset <= self._log_end(partition) else 0
+            if partition in self.member.assignment:
+                self._positions.seek(partition, offset)
         self._update_reading()
 
     def _on_deadlocked(self, _deadlocked: Deadlocked) -> None:
         """The process stops working, and never thaws."""
         for watcher in self._watchers:
             watcher.deadlocked(self)
-        self._stop_reading(tuple(self._reading))
         self.is_frozen, self._thaw_ms = True, NEVER
+        self._update_reading()
 
     def _on_collecting(self, changes: CollectingChanges) -> None:
         for watcher in self._watchers:
@@ -448,89 +358,8 @@ class Process:
         listener: Mapping[str, ListenerScript] = self.script.listener
         return listener.get(self.script.method_of(callback.kind).value, AT_ONCE)
 
-    # The application.
-
-    def _waits(self, action: Action, *arguments: object) -> bool:
-        """Whether the action cannot be done now: either never again, or only when the process thaws."""
-        if self.is_frozen:
-            self._frozen.append((action, arguments))
-        return self.is_frozen or self.activity is Activity.ENDED
-
-    def _when_free(self, action: Action, *arguments: object) -> None:
-        if self._waits(self._when_free, action, *arguments):
-            return
-        if self._callback is not None:
-            self._later.append((action, arguments))
-        else:
-            action(*arguments)
-
-    def _catch_up(self) -> None:
-        while self._later and self._callback is None and self.activity is not Activity.ENDED:
-            action, arguments = self._later.pop(0)
-            action(*arguments)
-
-    def _close(self) -> None:
-        if self.activity in (Activity.CLOSING, Activity.ENDED):
-            return
-        self.activity = Activity.CLOSING
-        self._update_reading()
-        self.member.close(self._schedule.now_ms)
-        self._step()
-
-    def _call(self, method: str, *arguments: object) -> None:
-        if self.activity is not Activity.CLOSING:
-            getattr(self.member, method)(*arguments, self._schedule.now_ms)
-            self._step()
-
-    def _change(self, method: str, *arguments: object) -> None:
-        self._changes.append((method, arguments))
-        self._make_changes()
-
-    def _make_changes(self) -> None:
-        while self._changes and self._callback is None and not self.member.awaits_commit:
-            if self.activity is not Activity.POLLING:
-                return
-            method, arguments = self._changes.pop(0)
-            self._call(method, *arguments)
-
-    def _pause(self, for_ms: int) -> None:
-        if self.activity is Activity.CLOSING:
-            return
-        self._leave()
-        self._busy_until_ms = max(self._busy_until_ms, self._schedule.now_ms + for_ms)
-        self._schedule.at(self._busy_until_ms, self._poll_again)
-        self.member.leave_poll(self._schedule.now_ms)
-        self._step()
-
-    def _leave(self) -> None:
-        self.activity = Activity.BUSY
-        self._update_reading()
-
-    def _poll_again(self) -> None:
-        if self._waits(self._poll_again) or self.activity is not Activity.BUSY:
-            return
-        if self._schedule.now_ms < self._busy_until_ms:
-            return
-        self.activity = Activity.POLLING
-        self._make_changes()
-        if self.activity is not Activity.POLLING:
-            return
-        self.member.enter_poll(self._schedule.now_ms)
-        self._step()
-        self._update_reading()
-
-    def _thaw(self) -> None:
-        if self._schedule.now_ms < self._thaw_ms or not self.is_frozen:
-            return
-        self.is_frozen = False
-        waiting, self._frozen = self._frozen, []
-        self._update_reading()
-        # Answers before deadlines: a wake-up that waited asks the member again when it is due.
-        for action, arguments in sorted(waiting, key=lambda step: step[0] == self.wake):
-            action(*arguments)
-
     def _end(self) -> None:
-        self._stop_reading(tuple(self._reading))
+        self._positions.stop()
         self.activity = Activity.ENDED
         before, self.owned = self.owned, NOTHING
         was_fetching, self.fetching = self.fetching, NOTHING

@@ -1,0 +1,75 @@
+"""The positions up to which an application has read its partitions. Records are written at a steady rate, and received
+in `poll`: from the committed offset (or the first one), up to the end of the log, FETCH_MS after reading has
+started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.simulation.schedule import Schedule
+
+FETCH_MS = 10  # How long the first fetch of a partition takes
+
+
+class ReadPositions:
+    """`log_end` returns the offset that a partition's next record would have now. `report` gets what was read: the
+    partition, the offset of the first record, and the one after the last."""
+
+    __slots__ = ("_log_end", "_offsets", "_report", "_schedule", "_started_ms")
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        log_end: Callable[[TopicPartition], int],
+        report: Callable[[TopicPartition, int, int], None],
+    ) -> None:
+        self._schedule, self._log_end, self._report = schedule, log_end, report
+        self._offsets: dict[TopicPartition, int] = {}
+        self._started_ms: dict[TopicPartition, int] = {}  # When the current reading of each partition started
+
+    def at(self, partition: TopicPartition) -> int | None:
+        """The position now; None: the partition is not read."""
+        offset = self._offsets.get(partition)
+        started_ms = self._started_ms.get(partition)
+        if offset is None or started_ms is None or self._schedule.now_ms < started_ms + FETCH_MS:
+            return offset
+        end = self._log_end(partition)
+        return end if end > offset else offset
+
+    def read(self, partitions: Partitions) -> None:
+        """Read these from now on, as far as their positions are known, and no others."""
+        self._stop([partition for partition in self._started_ms if partition not in partitions])
+        if len(self._started_ms) != len(partitions):
+            for partition in sorted(partitions):
+                if partition not in self._started_ms and partition in self._offsets:
+                    self._started_ms[partition] = self._schedule.now_ms
+
+    def stop(self) -> None:
+        """Stop reading, and report what was read."""
+        self._stop(tuple(self._started_ms))
+
+    def _stop(self, partitions: Iterable[TopicPartition]) -> None:
+        for partition in partitions:
+            start, end = self._offsets[partition], self.at(partition)
+            del self._started_ms[partition]
+            if end is not None and end > start:
+                self._offsets[partition] = end
+                self._report(partition, start, end)
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Continue at a committed offset, or at the first record if the log does not have it."""
+        if partition in self._started_ms:
+            self._stop([partition])
+        self._offsets[partition] = offset if 0 <= offset <= self._log_end(partition) else 0
+
+    def restart(self, partition: TopicPartition) -> None:
+        """The partition is another one of the same name, and read from the start (auto.offset.reset=earliest)."""
+        if partition in self._offsets:
+            self._offsets[partition] = 0
+            if partition in self._started_ms:
+                self._started_ms[partition] = self._schedule.now_ms
+
+    def forget(self, partition: TopicPartition) -> None:
+        self._offsets.pop(partition, None)
+        self._started_ms.pop(partition, None)
