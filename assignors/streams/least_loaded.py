@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from assignors.java.hash_map import uuid_order
 from assignors.java.priority_queue import PriorityQueue
 from assignors.streams.model import StreamsClient
 
@@ -46,7 +45,5 @@ class LeastLoaded:
                 first = client
                 break
             rejected.append(client)
-        if len(rejected) > 1:  # Java has them in a HashSet
-            rejected = [rejected[index] for index in uuid_order([c.process for c in rejected]).tolist()]
         self.offer(*rejected)
         return first
