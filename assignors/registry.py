@@ -20,6 +20,7 @@ from assignors.librdkafka import range as librdkafka_range
 from assignors.librdkafka import roundrobin as librdkafka_roundrobin
 from assignors.model import Claim, DenseGroup, Result
 from assignors.sticky_user_data import CooperativeMember, StickyMember, read_claim
+from assignors.streams import STREAMS
 
 ENTRY_POINT_GROUP = "kohort.assignors"
 
@@ -119,10 +120,6 @@ def _loaded(point: EntryPoint) -> Assignor:
     return custom
 
 
-STREAMS = "stream"
-"""The name of StreamsPartitionAssignor (Kafka Streams). It assigns tasks (`assignors.streams`), not partitions."""
-
-
 def rebalance_protocol(names: Sequence[str], leader: Leader | None = None) -> RebalanceProtocol:
     """The highest protocol that all assignors of a list support; an unknown one is assumed to be eager. Raises
     NoCommonProtocolError: none, for which Java and librdkafka refuse to construct the consumer
@@ -154,7 +151,7 @@ def _fits(assignor: Assignor, side: Side, leader: Leader | None) -> bool:
 def _message(name: str, side: Side, leader: Leader | None) -> str:
     if name == STREAMS and side is Side.CLIENT:
         return (
-            "'stream' is the assignor of Kafka Streams: it assigns tasks, which its dry run computes, and "
+            f"{STREAMS!r} is the assignor of Kafka Streams: it assigns tasks, which its dry run computes, and "
             "a scenario under `streams`"
         )
     names = known(side, leader)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeVar
 
+from assignors.streams import STREAMS
 from groups.model import Group, GroupType, Member, Topic
 from groups.streams import StreamsMember, Tasks
 from wire.messages.reader import DecodeError
@@ -26,7 +27,6 @@ from wire.messages.streams_assignor import (
     read_streams_subscription,
 )
 
-CLASSIC_STREAMS = "stream"  # the name of Kafka Streams' assignor in the classic protocol
 OLDEST_COOPERATIVE = 5
 """The newest version known to Kafka Streams 2.4, the first release that can rebalance cooperatively."""
 FIRST_RELEASES = {
@@ -150,7 +150,7 @@ class StreamsThread:
 
 
 def is_classic_streams(group: Group) -> bool:
-    return group.type is GroupType.CLASSIC and group.protocol == CLASSIC_STREAMS
+    return group.type is GroupType.CLASSIC and group.protocol == STREAMS
 
 
 def streams_threads(group: Group) -> tuple[StreamsThread, ...]:

@@ -19,7 +19,8 @@ from assignors.rebalance import (
     rebalances_between,
     run_rebalances,
 )
-from assignors.registry import STREAMS, find, known, rebalance_protocol
+from assignors.registry import find, known, rebalance_protocol
+from assignors.streams import STREAMS
 from assignors.streams.assignor import ThreadTasks
 from assignors.streams.model import TaskSettings
 from assignors.streams.rounds import TaskRound, run_rounds

@@ -13,7 +13,8 @@ from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.conversation import GroupMetadata, MemberAssignment, MemberAssignor
 from assignors.java.hash_map import timeline_order
 from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSpec, Undetermined
-from assignors.registry import BUILT_IN, STREAMS, rebalance_protocol
+from assignors.registry import BUILT_IN, rebalance_protocol
+from assignors.streams import STREAMS
 from groups.client_library import MIXING, library_of
 from groups.model import (
     Group,

@@ -12,7 +12,8 @@ from assignors.conversation import ApplicationState, AssignorMetadata, GroupMeta
 from assignors.errors import AssignorFailedError
 from assignors.guard import guarded
 from assignors.model import NO_GENERATION
-from assignors.registry import BUILT_IN, STREAMS, find
+from assignors.registry import BUILT_IN, find
+from assignors.streams import STREAMS
 from coordinator.consumer.leader import by_topic, places
 from coordinator.consumer.member import ClientMember
 from coordinator.consumer.outputs import AssignedMember, AssignorCall, AssignorMethod, Partitions

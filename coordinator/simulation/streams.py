@@ -11,8 +11,8 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.conversation import GroupMetadata, MemberAssignment, MemberAssignor
 from assignors.model import DenseGroup, Result
-from assignors.registry import STREAMS
 from assignors.rules import from_named
+from assignors.streams import STREAMS
 from assignors.streams.assignor import StreamsGroupSpec, assign_tasks
 from assignors.streams.model import RUNNING, StreamThread, Task, TaskSettings
 from assignors.streams.partition_groups import MissingSourceTopicsError, PartitionGroups, group_partitions

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
+from assignors.streams import STREAMS
 from groups.classic_streams import (
-    CLASSIC_STREAMS,
     FIRST_RELEASES,
     OLDEST_COOPERATIVE,
     Rebalancing,
@@ -158,7 +158,7 @@ def _bounce(
     """A restart of all instances; `shown` is what the threads' data shows at its end."""
     rounds = _by_instance(context, at_once=at_once)
     next_round = "Start the next round only after the check of this one has exited with status 0."
-    settled = (*all_back(context), ProtocolIs(protocol=CLASSIC_STREAMS))
+    settled = (*all_back(context), ProtocolIs(protocol=STREAMS))
     return Step(
         id=id,
         title=title,

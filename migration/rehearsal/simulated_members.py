@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from assignors.assignor import Side
-from assignors.registry import STREAMS, known
+from assignors.registry import known
+from assignors.streams import STREAMS
 from coordinator.configs.settings import Config
 from coordinator.consumer import library as simulated
 from coordinator.consumer.library import MemberSettings

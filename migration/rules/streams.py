@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from assignors.streams import STREAMS
 from groups.classic_streams import (
-    CLASSIC_STREAMS,
     MEANINGS,
     OLDEST_COOPERATIVE,
     Rebalancing,
@@ -79,7 +79,7 @@ def streams_is_not_converted(case: Case) -> Iterator[Finding]:
         yield case.blocker(
             "streams",
             message=f"{shown_id(case.group.id)} is a Kafka Streams application (its assignor is "
-            f"{CLASSIC_STREAMS!r}): it moves tasks by its own rules, and the broker refuses to convert it."
+            f"{STREAMS!r}): it moves tasks by its own rules, and the broker refuses to convert it."
             f"{_faulty(case)}",
             remedy="Never configure another assignor in Streams. To move to the streams protocol, stop all instances "
             "and set group.protocol=streams, on brokers 4.2.1 or later (KIP-1071).",
