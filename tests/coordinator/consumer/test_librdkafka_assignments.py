@@ -41,7 +41,7 @@ def test_what_is_made_of_an_assignment(name: str, plays: bool) -> None:
 
 
 def _made_by_librdkafka(assignment: bytes) -> list[str]:
-    """In a process of its own, and once more if that is killed: librdkafka 2.16 has aborted here on a busy machine."""
+    """In a separate process, again if it is killed: librdkafka 2.16 has aborted here on a busy machine."""
     command = [sys.executable, "-m", __name__, assignment.hex()]
     for _ in range(3):
         child = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
