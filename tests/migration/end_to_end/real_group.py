@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 from cli.verbs.plan.files import read_client_config, read_plan
 from cli.verbs.rehearse.action import find
-from coordinator.simulation.result import Violation
+from coordinator.simulation.result import MemberMetrics, Violation
 from coordinator.simulation.scenario import MemberScript
 from groups.model import Group
 from migration.model import Plan
@@ -120,6 +120,11 @@ class RealGroup:
     def costs(self) -> RehearsalCosts:
         """Up to now, as the consumers wrote it down and the broker's log has it."""
         return costs_of(self._deployment, self._began_ns)
+
+    @property
+    def metrics(self) -> MemberMetrics:
+        """Unknown: a broker does not have its consumers' metrics."""
+        return {}
 
     def misplaced(self) -> int:
         return 0
