@@ -14,7 +14,7 @@ from typing import Literal
 
 from assignors.streams.least_loaded import LeastLoaded
 from assignors.streams.model import StreamsClient, Task, TaskSettings
-from assignors.streams.movements import Movements
+from assignors.streams.movements import TaskMovements
 
 Kind = Literal["active", "standby"]
 
@@ -34,7 +34,7 @@ def assign(
     if settings.num_standby_replicas:
         _assign_standby(clients, stateful_tasks, settings.num_standby_replicas)
         _balance(clients, "standby")
-    movements = Movements(clients, stateful_tasks, settings)
+    movements = TaskMovements(clients, stateful_tasks, settings)
     needed = movements.move_active() + movements.move_standby()
     by_active_load = LeastLoaded(
         clients, key=lambda client: (len(client.active) / client.capacity, client.order)

@@ -18,7 +18,7 @@ class _Movement(NamedTuple):
     destination: StreamsClient
 
 
-class Movements:
+class TaskMovements:
     """The movements of one assignment. `clients` are sorted by process id; the warm-ups of active and of standby tasks
     come from the same budget."""
 

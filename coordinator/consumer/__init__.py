@@ -11,7 +11,7 @@ requests that timed out or whose connection was lost to `failed`. Nothing here h
     classic_preparation whether a rebalance is due, and what is committed and revoked before it
     classic_membership  Heartbeat, max.poll.interval.ms, and involuntary loss of membership
     consumer_member     ConsumerGroupHeartbeat (KIP-848): joining and staying, and assigning on the client's side
-    leaving_member      leaving: `unsubscribe`, `close`, max.poll.interval.ms
+    departing_member    leaving: `unsubscribe`, `close`, max.poll.interval.ms
     reconciling_member  reconciliation of its assignment, step by step, in `poll`
     committing_member   offsets in both protocols: OffsetCommit, OffsetFetch
     member              what both protocols share: inputs, requests and their answers, the coordinator, callbacks

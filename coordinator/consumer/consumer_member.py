@@ -20,7 +20,7 @@ from assignors.assignor import Assignor
 from assignors.conversation import ApplicationState
 from assignors.errors import AssignorFailedError
 from coordinator.consumer import member as base
-from coordinator.consumer.leaving_member import JOINS, WITHOUT_HEARTBEATS, LeavingMember
+from coordinator.consumer.departing_member import JOINS, WITHOUT_HEARTBEATS, DepartingMember
 from coordinator.consumer.local_assignor import LocalAssignors
 from coordinator.consumer.member_assignors import MemberAssignors
 from coordinator.consumer.outputs import Warned
@@ -42,7 +42,7 @@ RETRY_BACKOFF_MAX_MS = 1_000
 _FENCED_ERRORS = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID})
 
 
-class AsyncConsumer(LeavingMember):
+class AsyncConsumer(DepartingMember):
     """See the module."""
 
     def __init__(

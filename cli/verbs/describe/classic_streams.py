@@ -20,7 +20,7 @@ from wire.messages.streams_assignor import IS_ACTIVE, NO_REBALANCE, TaskId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamsApplication:
+class ClassicStreamsGroup:
     """A classic Streams group with its threads; `lags` of their tasks by member, empty if no changelog was read."""
 
     group: Group
@@ -28,9 +28,9 @@ class StreamsApplication:
     lags: Mapping[str, Mapping[TaskId, int]] = field(default_factory=dict)
 
 
-def application(group: Group, topics: Mapping[str, Topic]) -> StreamsApplication:
+def application(group: Group, topics: Mapping[str, Topic]) -> ClassicStreamsGroup:
     threads = streams_threads(group)
-    return StreamsApplication(group=group, threads=threads, lags=task_lags(group, threads, topics))
+    return ClassicStreamsGroup(group=group, threads=threads, lags=task_lags(group, threads, topics))
 
 
 def _labels(group: Group) -> dict[str, str]:
@@ -78,12 +78,12 @@ def _names(tasks: Iterable[TaskId]) -> list[str]:
     return [str(task) for task in sorted(tasks)]
 
 
-def threads_table(applications: Sequence[StreamsApplication]) -> Table:
+def threads_table(applications: Sequence[ClassicStreamsGroup]) -> Table:
     """A row for each thread: what its process had when it last joined, and the versions that it and its leader use."""
     names = ["GROUP", "THREAD", "#ASSIGNOR-VERSION", "#NEWEST-VERSION", "REBALANCE-PROTOCOL", "TASK-OFFSETS"]
     names += ["NEXT-REBALANCE", "ERROR"]
 
-    def row(application: StreamsApplication, label: str, thread: StreamsThread) -> list[Cell]:
+    def row(application: ClassicStreamsGroup, label: str, thread: StreamsThread) -> list[Cell]:
         lags = application.lags.get(thread.member.id, {})
         return [
             application.group.id,
@@ -127,7 +127,7 @@ def _next_rebalance(thread: StreamsThread) -> str | None:
     return None if thread.probes_at_ms is None else format_moment(thread.probes_at_ms)
 
 
-def streams_remarks(applications: Sequence[StreamsApplication], now_ms: int) -> Iterator[str]:
+def streams_remarks(applications: Sequence[ClassicStreamsGroup], now_ms: int) -> Iterator[str]:
     """Sentences on probing rebalances, errors in words, and data that cannot be read."""
     for application in applications:
         labels = _labels(application.group)
@@ -146,7 +146,7 @@ def streams_remarks(applications: Sequence[StreamsApplication], now_ms: int) -> 
 
 
 def _probing(
-    application: StreamsApplication,
+    application: ClassicStreamsGroup,
     prober: StreamsThread,
     label: str,
     labels: Mapping[str, str],

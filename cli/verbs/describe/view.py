@@ -14,7 +14,7 @@ from cli.render.document import VERBOSE, Block, Deferred, Document, Table, colum
 from cli.selection import describe_chosen, split_list
 from cli.sources.source import AuthorizedOperations, ReadResult, Source
 from cli.verbs.describe.classic_streams import (
-    StreamsApplication,
+    ClassicStreamsGroup,
     application,
     streams_remarks,
     thread_data,
@@ -298,7 +298,7 @@ def group_data(
     return data
 
 
-def _with_threads(group: Group, described: StreamsApplication) -> Iterator[dict[str, object]]:
+def _with_threads(group: Group, described: ClassicStreamsGroup) -> Iterator[dict[str, object]]:
     for thread in described.threads:
         lags = described.lags.get(thread.member.id, {})
         yield {**member_data(group, thread.member), "streams": thread_data(thread, lags)}

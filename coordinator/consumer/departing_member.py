@@ -28,7 +28,7 @@ class _Closing(Enum):
     LEAVES = "leaves"
 
 
-class LeavingMember(ReconcilingMember):
+class DepartingMember(ReconcilingMember):
     """See the module. The protocol, with its heartbeats, is in the subclass."""
 
     def __init__(
