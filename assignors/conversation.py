@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 from assignors.model import Partitions
@@ -13,6 +14,7 @@ from assignors.model import Partitions
 ApplicationState: TypeAlias = Mapping[str, str]
 """What a member's application shows its assignors, by name: Java passes it to `Configurable.configure`. A view: the
 application may change values while the member runs."""
+NO_STATE: ApplicationState = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

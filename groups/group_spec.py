@@ -150,7 +150,7 @@ def ask(
         generation = _generation(group, member)
         claim = Claim(partitions=current, generation=generation)
         gives_up = member.id in resubscribed and assignor.side is Side.CLIENT
-        kept = {topic: current[topic] for topic in current if topic in names or not gives_up}
+        kept = {topic: current[topic] for topic in current if topic in names} if gives_up else current
         spec = MemberSpec(
             id=member.id,
             topics=names,

@@ -112,12 +112,12 @@ class LiveSource(Source):
             self.notices.add(message)
 
     def with_leaders(self, groups: Sequence[Group]) -> tuple[Group, ...]:
-        from cli.sources.librdkafka import librdkafka_config
-        from cli.sources.offsets_topic import read_leaders, with_leader
-
         classic = [group.id for group in groups if group.type is GroupType.CLASSIC and group.members]
         if not classic:
             return tuple(groups)
+        from cli.sources.librdkafka import librdkafka_config
+        from cli.sources.offsets_topic import read_leaders, with_leader
+
         leaders = read_leaders(librdkafka_config(self.settings), classic, self.timeout_ms / 1000)
         return tuple(
             with_leader(group, leaders[group.id]) if group.id in leaders else group for group in groups

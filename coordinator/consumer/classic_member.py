@@ -42,11 +42,12 @@ class ClassicConsumer(RebalancingMember):
     def next_deadline(self) -> int | None:
         at_ms = self._next_background()
         if self.in_poll:
-            at_ms = min(at_ms, self._next_in_background(), self._throws_at_ms)
-            is_idle = self.subscription.is_empty or not self._rejoins
-            if self._coordinator is not None and self.assignment and is_idle:
+            at_ms = min(at_ms, self._next_in_background())
+            assignment = self.assignment
+            may_read = assignment and self._coordinator is not None
+            if may_read and (self.subscription.is_empty or not self._rejoins):
                 at_ms = min(at_ms, self._auto_commit_at_ms)
-                lacks = len(self.positioned) < len(self.assignment)
+                lacks = len(self.positioned) < len(assignment)
                 if lacks and not self._fetches_offsets and self._unpositioned:
                     at_ms = min(at_ms, self._fetch_offsets_at_ms)
         elif self._then is None and self._continues_in_background:
@@ -57,11 +58,14 @@ class ClassicConsumer(RebalancingMember):
 
     def _next_in_background(self) -> int:
         """The deadline of work in `poll` or, if the library rebalances in the background, at any time."""
-        if self._is_dead or (self.subscription.is_empty and not self.by_hand):
+        is_unsubscribed = self.subscription.is_empty
+        if is_unsubscribed and not self.by_hand:
+            return self._throws_at_ms
+        if self._is_dead:
             return NEVER
         if self._coordinator is None:
             return NEVER if self._looking_up else self._lookup_at_ms
-        if self.subscription.is_empty:
+        if is_unsubscribed:
             return self._next_retry()
         may_start = self._rebalance is RebalancePhase.NONE and (self._must_prepare or self._may_join)
         if not self._rejoins:

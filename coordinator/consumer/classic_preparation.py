@@ -72,8 +72,10 @@ class PreparingMember(ClassicMembership):
 
     def _must_rebalance(self, now_ms: int) -> bool:
         """Like `_rejoins`, after a look at what has changed (ConsumerCoordinator.rejoinNeededOrPending)."""
+        if self._rejoins:
+            return True
         is_collected = now_ms >= self._collects_until_ms
-        if not self._rejoins and (self._looks_again or is_collected):
+        if self._looks_again or is_collected:
             self._looks_again = False
             if not self._sees_change():
                 self._collects_until_ms = base.NEVER
@@ -82,7 +84,7 @@ class PreparingMember(ClassicMembership):
             elif self._collects_until_ms == base.NEVER:
                 self._collects_until_ms = now_ms + self._batch_topic_changes_ms
                 self.outputs.append(CollectingChanges(self._batch_topic_changes_ms))
-        return self._rejoins
+        return self._must_rejoin
 
     def _sees_change(self) -> bool:
         """Whether its assignment would change: because of its subscription or, as the leader, of the topics."""

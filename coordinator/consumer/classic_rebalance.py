@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from assignors.assignor import Assignor, RebalanceProtocol
-from assignors.conversation import ApplicationState, MemberAssignment
+from assignors.conversation import NO_STATE, ApplicationState, MemberAssignment
 from assignors.errors import AssignorFailedError
 from assignors.registry import rebalance_protocol
 from coordinator.consumer import member as base
@@ -50,7 +50,7 @@ class RebalancingMember(PreparingMember):
         assignors: Sequence[str] = (),
         subscription_version: int = NEWEST_VERSION,
         custom: Sequence[Assignor] = (),
-        state: ApplicationState | None = None,
+        state: ApplicationState = NO_STATE,
         history: Partitions = frozenset(),
         batch_topic_changes_ms: int = 0,
     ) -> None:
@@ -61,7 +61,7 @@ class RebalancingMember(PreparingMember):
         (client-side assignment proposal, "Consumer Embedded Protocol"); no client has this."""
         super().__init__(identity, subscription, image, position, batch_topic_changes_ms)
         library = identity.library
-        self._assignors = MemberAssignors(self, assignors, custom, state or {})
+        self._assignors = MemberAssignors(self, assignors, custom, state)
         rebalances = rebalance_protocol(self._assignors.names, library.leader)
         self.is_cooperative = rebalances is RebalanceProtocol.COOPERATIVE
         self._protocol = ""

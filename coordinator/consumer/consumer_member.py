@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from assignors.assignor import Assignor
-from assignors.conversation import ApplicationState
+from assignors.conversation import NO_STATE, ApplicationState
 from assignors.errors import AssignorFailedError
 from coordinator.consumer import member as base
 from coordinator.consumer.departing_member import JOINS, WITHOUT_HEARTBEATS, DepartingMember
@@ -56,7 +56,7 @@ class AsyncConsumer(DepartingMember):
         remote_assignor: str | None = None,
         local_assignors: Sequence[str] = (),
         custom: Sequence[Assignor] = (),
-        state: ApplicationState | None = None,
+        state: ApplicationState = NO_STATE,
     ) -> None:
         """`uuid` is the member id; `custom` and `state` as for a classic member. Raises InvalidSetting: remote and
         local assignors exclude each other."""
@@ -64,7 +64,7 @@ class AsyncConsumer(DepartingMember):
             raise InvalidSetting("group.remote.assignor and group.local.assignors exclude each other")
         super().__init__(identity, image, position, uuid=uuid, remote_assignor=remote_assignor)
         if local_assignors:
-            self._client_side = LocalAssignors(MemberAssignors(self, local_assignors, custom, state or {}))
+            self._client_side = LocalAssignors(MemberAssignors(self, local_assignors, custom, state))
         self.subscription = subscription
         self._is_new = True
         self._has_joined = False

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from assignors.assignor import Assignor, Leader, Side
 from assignors.conversation import ApplicationState, AssignorMetadata, GroupMetadata, MemberAssignment
@@ -41,9 +42,11 @@ class MemberAssignors:
         self._consumer, library = member, member.identity.library
         self.names = tuple(names) or library.assignors
         self._leader = library.leader
-        self._custom = {assignor.name: guarded(assignor) for assignor in custom}
+        self._custom = MappingProxyType({assignor.name: guarded(assignor) for assignor in custom})
         self._here = {name: self.named(name).at_member(state) for name in self.names}
-        self._reported = {name for name in self.names if name != STREAMS and self.named(name) not in BUILT_IN}
+        self._reported = frozenset(
+            name for name in self.names if name != STREAMS and self.named(name) not in BUILT_IN
+        )
         self._sent: dict[str, AssignorMetadata] = {}  # Each assignor's last metadata
         self._assigned_generation = NO_GENERATION
         """The generation of the last assignment, which librdkafka sends; Java sends the one that the member knows."""

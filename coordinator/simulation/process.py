@@ -237,7 +237,8 @@ class Process(PollingApplication):
             self.deleted_released -= owned - before
             for watcher in self._watchers:
                 watcher.owned_changed(self, before)
-        self._make_changes()
+        if self._changes:
+            self._make_changes()
         self._plan_wake()
 
     def _plan_wake(self) -> None:

@@ -21,7 +21,6 @@ from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Group, Topic
 from groups.streams_tasks import SETTINGS, StreamsRequest
 from groups.times import duration_text, format_moment
-from groups.yaml_files import read_text
 
 
 def streams_request(options: StreamsOptions) -> StreamsRequest:
@@ -39,6 +38,8 @@ def streams_request(options: StreamsOptions) -> StreamsRequest:
 
 
 def _topology(file: Path) -> TopologyText:
+    from groups.yaml_files import read_text
+
     try:
         return parse_topology(read_text(file))
     except TopologyTextError as error:

@@ -7,10 +7,11 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import partial
 from operator import attrgetter
-from types import FunctionType, MethodType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 from uuid import UUID
 
+from coordinator.consumer.member_assignors import MemberAssignors
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.records import ConsumerMemberValue
@@ -21,8 +22,8 @@ _TICKETS = frozenset({"joining", "syncing"})
 """Fields of a classic group that contain a ticket per member; only the existence of the ticket counts."""
 
 
-_DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users", "_consumer"})
-"""Fields of a consumer group that are derived from its members, and the member whose assignors refer to it."""
+_DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})
+"""Fields of a consumer group that are derived from its members."""
 _METADATA: dict[int, tuple[Hashable, ConsumerMemberValue]] = {}
 
 
@@ -95,9 +96,14 @@ _OF_CLASSES: tuple[tuple[type | tuple[type, ...], Callable[[Any], Hashable]], ..
     (Enum, attrgetter("_name_")),  # names hash faster than members
     (UUID, attrgetter("int")),
     ((tuple, list), _sequence),
-    (dict, lambda value: frozenset([(canonical(key), canonical(part)) for key, part in value.items()])),
+    (
+        (dict, MappingProxyType),
+        lambda value: frozenset([(canonical(key), canonical(part)) for key, part in value.items()]),
+    ),
     (set, lambda value: frozenset([canonical(item) for item in value])),
     (MethodType, lambda value: value.__func__.__qualname__),
     (partial, lambda value: (canonical(value.func), canonical(value.args))),
     (ConsumerMemberValue, _metadata),
+    # What else it has is the same in all states.
+    (MemberAssignors, partial(_object, ("_here", "_sent", "_assigned_generation"), False)),
 )
