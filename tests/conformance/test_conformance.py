@@ -107,6 +107,8 @@ def test_the_broker_answers_what_the_table_says(script: Script, played: Played) 
 @pytest.mark.parametrize("script", SCRIPTS, ids=[script.name for script in SCRIPTS])
 def test_kohort_answers_what_the_broker_answers(script: Script, played: Played) -> None:
     real, ours = played.real[script.name], played.ours[script.name]
+    if (why := DIFFERENCES.get(script.name, "")).startswith("By chance"):
+        pytest.skip(why)
     if script.name in DIFFERENCES or script.name in PENDING:
         assert ours.outcomes != real.outcomes, f"{script.name} no longer differs: take it off the list"
         return
