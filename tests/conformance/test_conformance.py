@@ -107,8 +107,10 @@ def test_the_broker_answers_what_the_table_says(script: Script, played: Played) 
 @pytest.mark.parametrize("script", SCRIPTS, ids=[script.name for script in SCRIPTS])
 def test_kohort_answers_what_the_broker_answers(script: Script, played: Played) -> None:
     real, ours = played.real[script.name], played.ours[script.name]
-    if (why := DIFFERENCES.get(script.name, "")).startswith("By chance"):
-        pytest.skip(why)
+    if DIFFERENCES.get(script.name, "").startswith("By chance"):
+        as_the_table = (real.fault, real.surprises) == ("", [])
+        assert ours.outcomes == real.outcomes or as_the_table
+        return
     if script.name in DIFFERENCES or script.name in PENDING:
         assert ours.outcomes != real.outcomes, f"{script.name} no longer differs: take it off the list"
         return
