@@ -33,7 +33,7 @@ class Instance:
 
     def outcome(self) -> tuple[str, str] | None:
         """Its id and the elected one's, by its last election."""
-        lines = self.output.read_text().splitlines()
+        *lines, _unfinished = self.output.read_text().split("\n")
         member, elected = lines[-1].split() if lines else ("", "")
         return (member, elected) if member else None
 
