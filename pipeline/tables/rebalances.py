@@ -1,6 +1,6 @@
 """Rebalances and ownership, from the course of every group, which is computed once. An epoch lasts from its record
 until the last member has reached it; a generation from the time at which all members had joined to its record: a
-lower bound, except for a group's first (`pipeline.rebalances.classic`, `.consumer`). `joined` and `left` are
+lower bound, except for a group's first (`groups.history.classic`, `.consumer`). `joined` and `left` are
 compared with the row before; a static member that returns is the same member. `moved` counts partitions assigned to
 another member than their last owner; `revoked` those that members that stay had to revoke. If epochs share a
 target, the last of them has both numbers. `skipped`: generations or epochs without an assignment, or removed by
@@ -14,8 +14,8 @@ from pyspark.sql import Window
 from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, StructField, StructType
 
-from pipeline.rebalances.causes import with_expiry
-from pipeline.rebalances.events import Holding, RebalanceRow
+from groups.history.events import Holding, PastRebalance
+from pipeline.rebalances.departures import with_expiry
 from pipeline.rebalances.stream import rows_of_groups
 from pipeline.tables import schemas
 
@@ -49,15 +49,21 @@ def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
     return schemas.shaped(with_expiry(walked, events), schemas.REBALANCES)
 
 
-def walked_row(rebalance: RebalanceRow) -> schemas.TableRow:
+def walked_row(rebalance: PastRebalance) -> schemas.TableRow:
     """A row of `WALKED`, times in µs since 1970."""
     start, end = rebalance.start, rebalance.end
     row = {name: getattr(rebalance, name) for name in _AS_WALKED}
     row["day"] = schemas.day_of((end if start is None else start) or 0)
     row["duration_s"] = None if start is None or end is None else max(end - start, 0) / _SECOND_US
     row["departures"] = [
-        {name: getattr(gone, name) for name in _DEPARTURE.names}
-        | {"places": [{"topic": topic, "topic_partition": number} for topic, number in gone.places]}
+        {
+            "member": gone.member,
+            "since": gone.since,
+            "at": gone.at,
+            "session_timeout_ms": gone.record.session_timeout_ms,
+            "places": [{"topic": topic, "topic_partition": number} for topic, number in gone.places],
+            "expired": gone.away is not None,
+        }
         for gone in rebalance.departures
     ]
     return row

@@ -13,9 +13,10 @@ from coordinator.engine.calls import CoordinatorResult
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.store.records import encode_record
+from groups.history.events import KEY_VERSIONS, Holding, PastRebalance
+from groups.history.replay import GroupReplay
 from pipeline.decode.records import records_to_arrow
-from pipeline.rebalances.events import COLUMNS, KEY_VERSIONS, Holding, RebalanceRow, event_of
-from pipeline.rebalances.stream import GroupReplay
+from pipeline.rebalances.stream import COLUMNS, event_of
 from tests.coordinator.engine.consumer import images
 from tests.coordinator.engine.driver import START_MS, Driver
 from wire.uuids import format_uuid
@@ -94,7 +95,7 @@ def rows(written: Iterable[Written], topics: TopicImage) -> list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    rebalances: Sequence[RebalanceRow]
+    rebalances: Sequence[PastRebalance]
     holdings: Sequence[Holding]
 
     def causes(self) -> list[tuple[str, int, str]]:
@@ -127,7 +128,7 @@ def seconds(time_us: int) -> float:
 
 
 def course(written: Iterable[Written], topics: TopicImage, group: str = "g") -> Course:
-    rebalances: list[RebalanceRow] = []
+    rebalances: list[PastRebalance] = []
     holdings: list[Holding] = []
     walk = GroupReplay(group, on_rebalance=rebalances.append, emit=holdings.append)
     for row in rows(written, topics):

@@ -140,7 +140,7 @@ def test_an_absent_static_member_has_nothing_and_may_expire(returns: bool) -> No
     result = course_of(driver)
     assert result.rebalances[-1].causes == ("expiry",)
     (gone,) = result.rebalances[-1].departures
-    assert (gone.member, gone.expired) == ("s", True)
+    assert (gone.member, gone.away is not None) == ("s", True)
     assert [(member, since) for member, _, since, _ in result.spans(held)][-3:] == [
         ("s", 0),
         (None, 1),

@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 
 from pyspark.sql import SparkSession
 
-from pipeline.rebalances.causes import RebalanceCause
-from pipeline.rebalances.events import Protocol
+from groups.history.causes import RebalanceCause
+from groups.history.events import Protocol
 from pipeline.report.measure import numbers_of
 from pipeline.report.numbers import CAUSES, PROTOCOLS, SPANS, SPANS_S, STAGES
 from tests.cli.verbs.fleet.test_report_page import history_page

@@ -1,13 +1,12 @@
-"""The events of groups: rows of the table of events about membership and assignments. Also their results:
+"""The events of groups: records of `__consumer_offsets` about membership and assignments. Also their results:
 rebalances, and time spans in which a partition had an owner, or none. Times are µs since 1970, UTC. None means
 unknown, or still open when the log ends."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from pipeline.rebalances.causes import Causes
+from groups.history.causes import Causes, RebalanceCause
 
 CLASSIC_GROUP = 2
 GROUP_EPOCH = 3
@@ -16,17 +15,10 @@ TARGET_EPOCH = 6
 TARGET = 7
 CURRENT = 8
 REGEX = 16
-Row: TypeAlias = dict[str, Any]  # the values of an event, or of a row, by column
 
 KEY_VERSIONS = (CLASSIC_GROUP, GROUP_EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURRENT, REGEX)
 """The kinds of records that a course needs."""
-_AS_WRITTEN = (
-    *("group", "partition", "offset", "time", "key_version", "tombstone", "epoch", "state_since"),
-    *("assignor", "state"),
-)
-_OF_MEMBER = ("member", "instance", "client_id", "host")
-COLUMNS = (*_AS_WRITTEN, *_OF_MEMBER, "topics", "regex", "assignment", "revoking", "members")
-"""The columns of events that a course needs."""
+
 STABLE = "stable"
 
 Place: TypeAlias = tuple[str, int]  # a topic's name, its id if that is unknown, and a partition
@@ -41,7 +33,8 @@ class MemberRecord:
     topics: frozenset[str] | None = None  # None: unknown, as of other protocol types
     regex: str | None = None
     assignor: str | None = None  # for a member of a consumer group: the assignor that it requests
-    session_timeout_ms: int | None = None  # only for members of classic groups; otherwise None
+    session_timeout_ms: int | None = None  # of members that use the classic protocol; otherwise None
+    rebalance_timeout_ms: int | None = None
 
     @property
     def identity(self) -> str:
@@ -69,34 +62,6 @@ class GroupEvent:
     """The members of a classic group, with their assignments."""
 
 
-def event_of(row: Row) -> GroupEvent:
-    """An event from a row with `COLUMNS`, as returned by Arrow's `to_pylist` with times as integers."""
-    record = None
-    if row["member"] is not None:
-        subscribed, regex = frozenset(row["topics"] or ()), row["regex"] or None
-        record = _member_record(row, topics=subscribed, regex=regex, assignor=row["assignor"])
-    members = []
-    for member in row["members"] or ():
-        topics = None if member["topics"] is None else frozenset(member["topics"])
-        classic = _member_record(member, topics=topics, session_timeout_ms=member["session_timeout_ms"])
-        members.append((classic, _places(member["assignment"])))
-    return GroupEvent(
-        **{name: row[name] for name in _AS_WRITTEN},
-        record=record,
-        places=(*_places(row["assignment"]), *_places(row["revoking"])),
-        members=tuple(members),
-    )
-
-
-def _member_record(row: Row, **others: Any) -> MemberRecord:
-    known = {name: row[name] for name in _OF_MEMBER}
-    return MemberRecord(**known | {"instance": row["instance"] or None}, **others)
-
-
-def _places(assignment: Iterable[tuple[str, Iterable[int]]] | None) -> tuple[Place, ...]:
-    return tuple((topic, number) for topic, numbers in assignment or () for number in numbers)
-
-
 class Protocol(StrEnum):
     CLASSIC = "classic"
     CONSUMER = "consumer"
@@ -104,18 +69,33 @@ class Protocol(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
-    """A departed member and its partitions, whose last commits may explain the departure."""
+    """A departed member, and what the group's records show about its end."""
 
-    member: str
+    record: MemberRecord
+    protocol: Protocol  # of the group
     since: int  # the time at which the member was first written
+    seen: int  # the latest time at which the records show that the coordinator heard from the member
     at: int  # the latest time of its departure
-    session_timeout_ms: int | None
-    places: tuple[Place, ...]
-    expired: bool = False  # whether the log itself shows that its session expired
+    places: tuple[Place, ...]  # its partitions
+    away: int | None = None  # the time at which a static member of the consumer protocol closed, to return
+
+    @property
+    def member(self) -> str:
+        return self.record.member
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RebalanceRow:
+class Verdict:
+    """Why a member departed."""
+
+    member: str
+    cause: RebalanceCause  # LEAVE, EXPIRY, or UNKNOWN: the records do not prove either
+    why: str  # the evidence, one line
+    probably: RebalanceCause | None = None  # for UNKNOWN: the more likely one, where there is one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastRebalance:
     """A generation or group epoch. Counts are of members and of partitions."""
 
     group: str
@@ -138,6 +118,7 @@ class RebalanceRow:
     and the group is older than the log."""
     departures: tuple[Departure, ...] = ()
     """The departures of `left`. A rebalance with the causes of the previous rebalance also has its departures."""
+    verdicts: tuple[Verdict, ...] = ()  # of the departures, in their order; empty: not judged yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ end of the group before (`Predecessor`) survive a change of the protocol."""
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pipeline.rebalances.events import Holding, MemberRecord, Place, Protocol, RebalanceRow
+from groups.history.events import Departure, Holding, MemberRecord, PastRebalance, Place, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,11 @@ class Predecessor:
 
 @dataclass(slots=True, kw_only=True)
 class PartitionHistory:
-    """A group's owners, and the last owner of each partition. `on_rebalance` gets the rebalances as they end."""
+    """A group's owners, and the last owner of each partition. `on_rebalance` gets the rebalances as they end,
+    `on_departure` the departures of members at once."""
 
-    group: str
-    on_rebalance: Callable[[RebalanceRow], None]
+    on_rebalance: Callable[[PastRebalance], None]
+    on_departure: Callable[[Departure], None]
     holders: Holders
     latest: dict[Place, str] = field(default_factory=dict)  # the identity of the last owner of each partition
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 
 from assignors.assignor import RebalanceProtocol
 from assignors.registry import rebalance_protocol
-from pipeline.rebalances.causes import Causes, RebalanceCause, of_generation
-from pipeline.rebalances.events import Departure, GroupEvent, MemberRecord, Place, Protocol, RebalanceRow
-from pipeline.rebalances.holders import PartitionHistory, Predecessor
+from groups.history.causes import Causes, RebalanceCause, of_generation
+from groups.history.events import Departure, GroupEvent, MemberRecord, PastRebalance, Place, Protocol
+from groups.history.holders import PartitionHistory, Predecessor
 
 _FIRST_GENERATION = 1
 _MOST_NAMES = 1024
@@ -82,6 +82,7 @@ class ClassicLifetime:
     _since: dict[str, int] = field(default_factory=dict)  # when each member was first written
     _withheld: frozenset[Place] = frozenset()
     _written: int = 0  # the time of the last record
+    _joined: int = 0  # the time at which all members of the last generation had joined
 
     def record(self, event: GroupEvent) -> None:
         """Add a record. It must not be a tombstone or of an earlier generation."""
@@ -94,6 +95,8 @@ class ClassicLifetime:
             self.trail.holders.give_up_on(self._owned.keys() - assigned.keys(), event.time)
         elif after or generation > 0:
             self._rebalance(self._step(event, generation, after, assigned))
+        since = event.state_since
+        self._joined = event.time if since is None else min(since, event.time)
         self.generation, self._written, self._assignor = generation, event.time, event.assignor
         self._by_identity, self._owned = after, assigned
         self._since = {identity: self._since.get(identity, event.time) for identity in after}
@@ -152,8 +155,10 @@ class ClassicLifetime:
         causes = self._why(step)
         if causes is not self._causes:
             self._departures = self._gone(step)
+            for departure in self._departures:
+                self.trail.on_departure(departure)
         self.trail.on_rebalance(
-            RebalanceRow(
+            PastRebalance(
                 group=step.event.group,
                 offset=step.event.offset,
                 protocol=Protocol.CLASSIC,
@@ -213,10 +218,11 @@ class ClassicLifetime:
                 places[record.identity].append(partition)
         return tuple(
             Departure(
-                member=step.before[identity].member,
+                record=step.before[identity],
+                protocol=Protocol.CLASSIC,
                 since=self._since.get(identity, step.begun),
+                seen=min(self._joined, step.begun),
                 at=step.begun,
-                session_timeout_ms=step.before[identity].session_timeout_ms,
                 places=tuple(places[identity]),
             )
             for identity in step.left

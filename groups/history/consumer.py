@@ -8,9 +8,9 @@ Source: GroupMetadataManager.consumerGroupHeartbeat, consumerGroupFenceMembers, 
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from pipeline.rebalances import events
-from pipeline.rebalances.causes import RebalanceCause, of_epoch
-from pipeline.rebalances.holders import PartitionHistory, Predecessor
+from groups.history import events
+from groups.history.causes import RebalanceCause, of_epoch
+from groups.history.holders import PartitionHistory, Predecessor
 
 _FIRST_EPOCH = 2  # the epoch of a new group's first record: 1 up to Kafka 4.2, 2 since
 _NOWHERE = -1  # the epoch of a member that has reached no epoch
@@ -21,14 +21,14 @@ class _Present:
     record: events.MemberRecord
     counts_from: int  # the first epoch that must wait for the member
     reached: int = _NOWHERE
-    away: bool = False
+    away: int | None = None  # since when
 
 
 @dataclass(slots=True)
 class _Open:
     """An epoch that is not complete yet."""
 
-    row: events.RebalanceRow
+    row: events.PastRebalance
     behind: int  # the number of members that have not reached the epoch
     has_target: bool = False
 
@@ -46,8 +46,9 @@ class ConsumerLifetime:
         default_factory=dict
     )  # members by identity, at the last epoch
     _since: dict[str, int] = field(default_factory=dict)  # when each member was first written
-    _expired: set[str] = field(default_factory=set)
-    """Identities of members that were deleted since the last epoch, while they were away."""
+    _seen: dict[str, int] = field(default_factory=dict)  # when each member last caused a record
+    _expired: dict[str, int] = field(default_factory=dict)
+    """The members, by identity, that were deleted since the last epoch while they were away, and since when."""
     _touched: dict[str, None] = field(default_factory=dict)  # identities with a record since the last epoch
     _changes: set[RebalanceCause] = field(default_factory=set)  # others since the last epoch
     _current: dict[str, frozenset[events.Place]] = field(
@@ -123,14 +124,15 @@ class ConsumerLifetime:
             if present is not None and present.record.member == record.member:
                 self._reach(present, None)
                 del self._members[identity]
-                if present.away:
-                    self._expired.add(identity)
+                if present.away is not None:
+                    self._expired[identity] = present.away
                 self._touched[identity] = None
             return
         identity = record.identity
         if record.instance is not None:
             self._identities[record.member] = identity
         self._touched[identity] = None
+        self._seen[identity] = event.time
         present = self._members.get(identity)
         known = self._base.get(identity) if present is None else present.record
         if known is not None:
@@ -147,7 +149,7 @@ class ConsumerLifetime:
 
     def _reach(self, present: _Present, epoch: int | None) -> None:
         """Note that a member reached an epoch; None: it departed, and no epoch waits for it any longer."""
-        for opened in self._open if not present.away else ():
+        for opened in self._open if present.away is None else ():
             number = opened.row.epoch
             is_awaited = number >= present.counts_from and number > present.reached
             if is_awaited and (epoch is None or number <= epoch):
@@ -180,7 +182,7 @@ class ConsumerLifetime:
         if past is not None and converted:
             self._since |= past.since
             changes.add(RebalanceCause.CONVERSION)
-        row = events.RebalanceRow(
+        row = events.PastRebalance(
             group=event.group,
             offset=event.offset,
             protocol=events.Protocol.CONSUMER,
@@ -199,8 +201,10 @@ class ConsumerLifetime:
             skipped=self._skipped(epoch, past, converted=converted) if known else None,
             departures=tuple(self._departure(identity, before[identity], event.time) for identity in left),
         )
-        behind = sum(1 for member in self._members.values() if not member.away and member.reached < epoch)
+        behind = sum(1 for member in self._members.values() if member.away is None and member.reached < epoch)
         self._open.append(_Open(row, behind))
+        for departure in row.departures:
+            self.trail.on_departure(departure)
         self.epoch = epoch
         for identity in touched:
             if identity in present:
@@ -208,18 +212,20 @@ class ConsumerLifetime:
             else:
                 self._base.pop(identity, None)
                 self._since.pop(identity, None)
-        self._touched, self._changes, self._lost, self._expired = {}, set(), {}, set()
+                self._seen.pop(identity, None)
+        self._touched, self._changes, self._lost, self._expired = {}, set(), {}, {}
         if not present:
             self.trail.clear(event.time)
 
     def _departure(self, identity: str, record: events.MemberRecord, at: int) -> events.Departure:
         return events.Departure(
-            member=record.member,
+            record=record,
+            protocol=events.Protocol.CONSUMER,
             since=self._since.get(identity, at),
+            seen=self._seen.get(identity, at),
             at=at,
-            session_timeout_ms=record.session_timeout_ms,
             places=tuple(sorted(self._lost.get(identity, ()))),
-            expired=identity in self._expired,
+            away=self._expired.get(identity),
         )
 
     def _skipped(self, epoch: int, past: Predecessor | None, *, converted: bool) -> int:
@@ -291,13 +297,14 @@ class ConsumerLifetime:
             holders.take(partition, record, epoch, event.time)
         if present is None:
             return
+        self._seen[identity] = event.time
         if away:
             self._reach(present, None)
         elif event.state == events.STABLE and event.epoch is not None:
             self._reach(present, event.epoch)
-        if present.away and not away:
+        if present.away is not None and not away:
             present.counts_from = epoch + 1
-        present.away = away
+        present.away = event.time if away else None
 
     # Rows.
 

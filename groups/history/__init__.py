@@ -1,0 +1,1 @@
+"""What happened to a group: its rebalances with their causes, and owners over time, from its records."""

@@ -1,0 +1,119 @@
+"""The commits of a group, per partition and in the order of the log. Times are µs since 1970, UTC. A clock that was
+set back does not turn the order: a commit counts as no earlier than those before it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+
+from groups.history.events import Place
+
+RECENT: Final = 16
+"""The number of commits of a partition before a departure that a judgment uses: what a recorder keeps."""
+
+
+class Commit(NamedTuple):
+    time: int
+    offset: int  # the committed offset
+
+
+class CommitView(Protocol):
+    """What a judgment of departures reads."""
+
+    def recent(self, place: Place, time: int) -> Sequence[Commit]:
+        """The last commits until a time, at most `RECENT`, in order."""
+        ...
+
+    def first_after(self, place: Place, time: int) -> Commit | None: ...
+
+
+class PlaceCommits(NamedTuple):
+    """The commits of a partition, in the order of the log."""
+
+    times: np.ndarray[tuple[int], np.dtype[np.int64]]
+    offsets: np.ndarray[tuple[int], np.dtype[np.int64]]  # the committed offsets
+    positions: np.ndarray[
+        tuple[int], np.dtype[np.int64]
+    ]  # the offsets of the records in `__consumer_offsets`
+
+
+_NONE: Final = PlaceCommits(*(np.zeros(0, np.int64),) * 3)
+
+
+class Commits:
+    """All commits of a group."""
+
+    def __init__(self, by_place: Mapping[Place, PlaceCommits]) -> None:
+        self._by_place = {
+            place: commits._replace(times=np.maximum.accumulate(commits.times))
+            for place, commits in by_place.items()
+        }
+
+    @classmethod
+    def of(cls, commits: Iterable[tuple[Place, int, int, int]]) -> Commits:
+        """From place, time, committed offset and position in the log of each commit, in the order of the log."""
+        lists: dict[Place, list[tuple[int, int, int]]] = {}
+        for place, *numbers in commits:
+            lists.setdefault(place, []).append((numbers[0], numbers[1], numbers[2]))
+        return cls({place: PlaceCommits(*np.array(rows, np.int64).T.copy()) for place, rows in lists.items()})
+
+    @property
+    def places(self) -> Iterable[Place]:
+        return self._by_place.keys()
+
+    def between(self, place: Place, since: int, until: int) -> PlaceCommits:
+        """The commits of a partition from `since` to `until`, both included."""
+        commits = self._by_place.get(place, _NONE)
+        first, end = (
+            np.searchsorted(commits.times, since, "left"),
+            np.searchsorted(commits.times, until, "right"),
+        )
+        return PlaceCommits(*(column[first:end] for column in commits))
+
+    def last_before(self, place: Place, time: int) -> Commit | None:
+        """The last commit until a time, that time included."""
+        recent = self.recent(place, time)
+        return recent[-1] if recent else None
+
+    def first_after(self, place: Place, time: int) -> Commit | None:
+        commits = self._by_place.get(place, _NONE)
+        index = int(np.searchsorted(commits.times, time, "right"))
+        return None if index == len(commits.times) else _commit(commits, index)
+
+    def recent(self, place: Place, time: int) -> Sequence[Commit]:
+        commits = self._by_place.get(place, _NONE)
+        end = int(np.searchsorted(commits.times, time, "right"))
+        return [_commit(commits, index) for index in range(max(end - RECENT, 0), end)]
+
+
+def _commit(commits: PlaceCommits, index: int) -> Commit:
+    return Commit(int(commits.times[index]), int(commits.offsets[index]))
+
+
+class RecentCommits:
+    """The last `RECENT` commits of each partition, of a group that is being followed: 300 bytes a partition."""
+
+    def __init__(self) -> None:
+        self._rings: dict[Place, array[int]] = {}  # the number of commits so far, then times and offsets
+
+    def add(self, place: Place, time: int, offset: int) -> None:
+        ring = self._rings.get(place)
+        if ring is None:
+            ring = self._rings[place] = array("q", bytes(8 + 16 * RECENT))
+        slot = ring[0] % RECENT * 2 + 1
+        ring[0] += 1
+        ring[slot], ring[slot + 1] = time, offset
+
+    def forget(self, place: Place) -> None:
+        self._rings.pop(place, None)
+
+    def recent(self, place: Place) -> Sequence[Commit]:
+        """The last commits, in order."""
+        ring = self._rings.get(place)
+        if ring is None:
+            return []
+        slots = (number % RECENT * 2 + 1 for number in range(max(ring[0] - RECENT, 0), ring[0]))
+        return [Commit(ring[slot], ring[slot + 1]) for slot in slots]

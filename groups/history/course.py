@@ -1,0 +1,155 @@
+"""The course of a group: its rebalances with their causes, and the owners of its partitions over time; of a whole log
+at once (`course_of`), or while its log is followed (`GroupHistory`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from groups.history.commits import Commit, Commits, RecentCommits
+from groups.history.departures import LOOK_AHEAD_US, NOTHING, Knowledge, judged
+from groups.history.events import Departure, GroupEvent, Holding, MemberRecord, PastRebalance, Place
+from groups.history.replay import GroupReplay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    group: str
+    rebalances: tuple[PastRebalance, ...]  # in the order of their records
+    holdings: tuple[Holding, ...]  # by start
+    commits: Commits
+    members: Mapping[str, MemberRecord]  # everyone who ever was a member, by member id
+    complete_since: int | None = None  # None: unknown
+
+
+def course_of(
+    group: str,
+    events: Iterable[GroupEvent],
+    commits: Commits,
+    knowledge: Knowledge = NOTHING,
+    *,
+    complete_since: int | None = None,
+) -> Course:
+    """The course of a group. `events`: its records, in the order of its log."""
+    rebalances: list[PastRebalance] = []
+    holdings: list[Holding] = []
+    members: dict[str, MemberRecord] = {}
+    replay = GroupReplay(group, on_rebalance=rebalances.append, emit=holdings.append)
+    for event in events:
+        members |= _members(event)
+        replay.add(event)
+    replay.finish()
+    return Course(
+        group=group,
+        rebalances=tuple(
+            judged(rebalance, commits, knowledge)
+            for rebalance in sorted(rebalances, key=lambda rebalance: rebalance.offset)
+        ),
+        holdings=tuple(sorted(holdings, key=lambda holding: (holding.since, holding.place))),
+        commits=commits,
+        members=members,
+        complete_since=complete_since,
+    )
+
+
+def _members(event: GroupEvent) -> dict[str, MemberRecord]:
+    return {record.member: record for record, _ in event.members} | (
+        {event.record.member: event.record}
+        if event.record is not None and event.record.client_id is not None
+        else {}
+    )
+
+
+@dataclass(slots=True)
+class _Snapshot:
+    """The commits of a departed member's partitions when its departure was written, and the first one after that."""
+
+    before: Mapping[Place, Sequence[Commit]]
+    after: dict[Place, Commit] = field(default_factory=dict)
+
+    def recent(self, place: Place, time: int) -> Sequence[Commit]:
+        return [commit for commit in self.before.get(place, ()) if commit.time <= time]
+
+    def first_after(self, place: Place, time: int) -> Commit | None:
+        commits = [*self.before.get(place, ()), *([self.after[place]] if place in self.after else ())]
+        return next((commit for commit in commits if commit.time > time), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What is known for good."""
+
+    rebalances: Sequence[PastRebalance]
+    holdings: Sequence[Holding]
+
+
+class GroupHistory:
+    """The course of a group whose log is being followed. Records and commits are added in the order of the log."""
+
+    def __init__(self, group: str, knowledge: Knowledge = NOTHING) -> None:
+        self.knowledge = knowledge  # may be replaced as more becomes known
+        self._rebalances: list[PastRebalance] = []
+        self._holdings: list[Holding] = []
+        self._replay = GroupReplay(
+            group,
+            on_rebalance=self._rebalances.append,
+            emit=self._holdings.append,
+            on_departure=self._departed,
+        )
+        self._commits = RecentCommits()
+        self._snapshots: dict[str, _Snapshot] = {}  # by member id
+        self._watched: dict[Place, list[_Snapshot]] = {}
+
+    def add(self, event: GroupEvent) -> None:
+        self._replay.add(event)
+
+    def commit(self, place: Place, time: int, offset: int) -> None:
+        self._commits.add(place, time, offset)
+        if self._watched and place in self._watched:
+            for snapshot in self._watched[place]:
+                snapshot.after.setdefault(place, Commit(time, offset))
+
+    def settled(self, now: int) -> Settled:
+        """The rebalances and spans that have ended and can be judged, each once. `now`: the time of the log."""
+        return self._take([row for row in self._rebalances if _settles(row) <= now])
+
+    def finish(self) -> Settled:
+        """All that is left, at the end of the log."""
+        self._replay.finish()
+        return self._take(self._rebalances)
+
+    def _take(self, rebalances: Sequence[PastRebalance]) -> Settled:
+        done = [judged(row, self._view(row), self.knowledge) for row in rebalances]
+        holdings = list(self._holdings)
+        self._holdings.clear()
+        taken = {row.offset for row in done}
+        self._rebalances[:] = [row for row in self._rebalances if row.offset not in taken]
+        waiting = {gone.member for row in self._rebalances for gone in row.departures}
+        for member in {gone.member for row in done for gone in row.departures} - waiting:
+            snapshot = self._snapshots.pop(member, None)
+            self._watched = {
+                place: left
+                for place, snapshots in self._watched.items()
+                if (left := [other for other in snapshots if other is not snapshot])
+            }
+        return Settled(done, holdings)
+
+    def _departed(self, departure: Departure) -> None:
+        snapshot = _Snapshot({place: self._commits.recent(place) for place in departure.places})
+        self._snapshots[departure.member] = snapshot
+        for place in departure.places:
+            self._watched.setdefault(place, []).append(snapshot)
+
+    def _view(self, row: PastRebalance) -> _Snapshot:
+        before: dict[Place, Sequence[Commit]] = {}
+        after: dict[Place, Commit] = {}
+        for gone in row.departures:
+            snapshot = self._snapshots.get(gone.member)
+            if snapshot is not None:
+                before |= snapshot.before
+                after = snapshot.after | after
+        return _Snapshot(before, after)
+
+
+def _settles(row: PastRebalance) -> int:
+    return max((gone.at for gone in row.departures), default=-LOOK_AHEAD_US) + LOOK_AHEAD_US
