@@ -10,8 +10,8 @@ from pyarrow import fs
 
 from coordinator.store.copies import EMPTY, LogEnd
 from coordinator.store.partition_files import OFFSETS_TOPIC, DirectorySuffix, parse_partition_name
-from pipeline.sources.blocks import last_batch
 from pipeline.sources.filesystem import absolute, child, opened
+from pipeline.sources.splits import last_batch
 from wire.log.segments import log_files
 
 UNKNOWN_PARTITION = -1  # of segments in a directory that is not named after a partition of the topic

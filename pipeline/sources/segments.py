@@ -1,7 +1,7 @@
 """Segments of `__consumer_offsets` as rows, decoded by Spark's workers. The bytes that each task reads are computed
-before the first record is read. A task processes its parts some megabytes at a time (`blocks`), and each of these
-some ten thousand records at a time (`pipeline.decode`), so its memory does not depend on its input. All tasks have
-about the same size, whether a log is one huge file or a thousand small ones."""
+before the first record is read. A task processes its parts some megabytes at a time (`wire.log.blocks`), and each of
+these some ten thousand records at a time (`pipeline.decode`), so its memory does not depend on its input. All tasks
+have about the same size, whether a log is one huge file or a thousand small ones."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.decode.raw import RawRecords, raw_records
 from pipeline.decode.records import LogReader, decode, quarantined_row, rows_to_arrow, topic_names
-from pipeline.sources.blocks import Block, Damage, Split, blocks_of, cuts, packed
 from pipeline.sources.files import ListedSegment, Listing, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
 from pipeline.sources.names import NAMES_BY_ID, collect_names, directory_names, is_whole, names_of
+from pipeline.sources.splits import Split, cuts, packed
 from pipeline.tables.schemas import LONG, table
+from wire.log.blocks import Damage, blocks_of, columns_of_block
 from wire.log.columns import Columns
-from wire.log.errors import DamagedLog
-from wire.log.salvage import MOST_FAULTS, readable_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -169,24 +167,9 @@ def _columns_of_split(
                 if isinstance(chunk, Damage):
                     yield chunk
                 else:
-                    yield from _columns_of_block(chunk)
+                    for columns in columns_of_block(chunk):
+                        yield columns if isinstance(columns, Damage) else (columns, chunk.base)
     except OSError as error:
         if error.errno is None:
             raise  # the file is not the cause: the store may answer when the task is retried
         yield Damage(position=split.start, reason=f"cannot be read: {error}")
-
-
-def _columns_of_block(block: Block) -> Iterator[tuple[Columns, int] | Damage]:
-    batches = block.batches
-    while len(batches):
-        bad: list[int] = []
-        for chunk in readable_columns(batches):
-            if isinstance(chunk, DamagedLog):
-                bad.append(chunk.position)
-                yield Damage(position=block.base + chunk.position, reason=chunk.reason)
-            elif len(chunk):
-                yield chunk, block.base
-        if len(bad) < MOST_FAULTS:
-            return
-        # `readable_columns` stopped; the batches after the last bad one are another block.
-        batches = batches[int(np.searchsorted(batches.positions, bad[-1])) + 1 :]

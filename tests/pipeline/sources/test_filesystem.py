@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.sources.blocks import blocks_of, last_batch
 from pipeline.sources.files import list_segments, read_index
 from pipeline.sources.filesystem import absolute, is_local, opened
 from pipeline.sources.names import directory_names, is_whole
+from pipeline.sources.splits import last_batch
 from tests.coordinator.store.real_log import RealLog
-from tests.pipeline.sources.memory_file import places
 from tests.pipeline.sources.object_store import BUCKET, object_store
+from tests.wire.log.memory_file import places
+from wire.log.blocks import blocks_of
 from wire.log.segments import read_segment
 
 

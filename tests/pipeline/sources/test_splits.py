@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from pipeline.sources.blocks import Split, cuts, last_place, packed
-from tests.pipeline.sources.memory_file import MemoryFile
+from pipeline.sources.splits import Split, cuts, last_place, packed
+from tests.wire.log.memory_file import MemoryFile
 from wire.log.batch_scan import scan
 from wire.log.batches import encode_batch
 from wire.log.indexes import write_indexes

@@ -4,11 +4,11 @@ from random import Random
 
 import pytest
 
-from pipeline.sources import blocks
-from pipeline.sources.blocks import blocks_of
-from tests.pipeline.sources.memory_file import MemoryFile, places
+from tests.wire.log.memory_file import MemoryFile, places
 from tests.wire.log.random_batches import made_log
+from wire.log import blocks
 from wire.log.batches import encode_batch
+from wire.log.blocks import blocks_of
 from wire.log.salvage import parts_of
 
 BLOCK = 700  # bytes, less than many a batch of these tests has

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipeline.sources.blocks import Block, Damage
+from wire.log.blocks import Block, Damage
 
 
 @dataclass(slots=True)
