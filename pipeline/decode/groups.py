@@ -3,23 +3,24 @@ column are in `fields`, as JSON: by Kafka's names, bytes as base64, topic ids in
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any
 from uuid import UUID
 
 from coordinator.engine import records
 from coordinator.engine.topics import TopicInfo
+from coordinator.store.history_events import (
+    EMBEDDED_PROTOCOL_TYPE,
+    Names,
+    assigned_partitions,
+    named,
+    subscribed_topics,
+)
 from coordinator.store.records import OtherRecord, decode_record
-from pipeline.decode.raw import timestamp_us
 from pipeline.tables.schemas import TableRow
-from wire.messages.embedded_protocol import read_assignment, read_subscription
-from wire.messages.reader import DecodeError
+from wire.log.timestamps import timestamp_us
 from wire.uuids import format_uuid
 
-Partitions: TypeAlias = dict[str, list[int]]  # partitions of topics by name, ascending
-Names: TypeAlias = Mapping[UUID, str]  # the names of topics by id
-
-EMBEDDED_PROTOCOL_TYPE = "consumer"
 CLASSIC, CONSUMER = "classic", "consumer"
 
 
@@ -34,14 +35,6 @@ def group_row(key: bytes, value: bytes | None, names: Names) -> TableRow:
         return row
     row["value_version"] = int.from_bytes(value[:2], signed=True)
     return row | _COLUMNS[type(record)](record.value, names)
-
-
-def named(topics: Mapping[UUID, Iterable[int]], names: Names) -> Partitions:
-    """Partitions by topic. A topic that was deleted and created again has two ids and one name."""
-    by_topic: dict[str, set[int]] = {}
-    for topic_id, partitions in topics.items():
-        by_topic.setdefault(names.get(topic_id) or format_uuid(topic_id), set()).update(partitions)
-    return {topic: sorted(partitions) for topic, partitions in by_topic.items()}
 
 
 def _classic_group(value: records.ClassicGroupValue, _: Names) -> TableRow:
@@ -59,25 +52,9 @@ def _classic_group(value: records.ClassicGroupValue, _: Names) -> TableRow:
 def _classic_member(member: records.ClassicMemberValue, embedded: bool) -> TableRow:
     same = ("member", "instance", "client_id", "host", "rebalance_timeout_ms", "session_timeout_ms")
     return {name: getattr(member, name) for name in same} | {
-        "topics": _subscribed(member.subscription) if embedded else None,
-        "assignment": _assigned(member.assignment) if embedded else None,
+        "topics": subscribed_topics(member.subscription) if embedded else None,
+        "assignment": assigned_partitions(member.assignment) if embedded else None,
     }
-
-
-def _subscribed(subscription: bytes) -> list[str] | None:
-    try:
-        return list(read_subscription(subscription).topics)
-    except DecodeError:
-        return None
-
-
-def _assigned(assignment: bytes) -> Partitions | None:
-    """The partitions of a member; no bytes mean an empty assignment, as for a client."""
-    try:
-        partitions_of = read_assignment(assignment).partitions if assignment else {}
-    except DecodeError:
-        return None
-    return {topic: sorted(set(partitions)) for topic, partitions in partitions_of.items()}
 
 
 def _partition_metadata(topics: tuple[TopicInfo, ...], _: Names) -> TableRow:

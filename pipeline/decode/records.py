@@ -20,6 +20,7 @@ from pipeline.tables.schemas import ABORT, COMMIT, CONTROL, KINDS, NO_OFFSET, OF
 from wire.log.batch_header import NO_PRODUCER_ID
 from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
 from wire.log.offset_columns import LEGACY_OFFSET_COMMIT, NO_TYPE, OFFSET_COMMIT, key_types
+from wire.log.timestamps import is_in_range, timestamp_us
 from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType
@@ -59,7 +60,7 @@ def decode(raw: raw_columns.RawRecords, names: Mapping[UUID, str]) -> Iterator[p
     """Decode some records of one partition: batches of `DECODED`, none of them empty. Texts of offsets are
     dictionary arrays, which the JVM does not accept."""
     types = key_types(*raw_columns.bounds_of(raw.keys))
-    in_range = raw_columns.is_in_range(raw.timestamps)
+    in_range = is_in_range(raw.timestamps)
     offsets = in_range & ~raw.control & ((types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT))
     lanes = np.flatnonzero(offsets)
     if len(lanes):
@@ -100,7 +101,7 @@ def _row(raw: raw_columns.RawRecords, lane: int, types: Ints, names: Mapping[UUI
     time_ms = int(raw.timestamps[lane])
     key_type = int(types[lane])
     key, value = raw.keys[lane].as_py(), raw.values[lane].as_py()
-    time_us = raw_columns.timestamp_us(time_ms, unset=None)
+    time_us = timestamp_us(time_ms, unset=None)
     if time_us is None:
         return _quarantined(raw, lane, f"the record's timestamp, {time_ms} ms, is not in the years 1 to 9999")
     producer_id = int(raw.producer_ids[lane])

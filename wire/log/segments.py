@@ -109,7 +109,7 @@ def read_log(directory: Path) -> Iterator[Segment]:
     """The segments of a log; only the last may have a torn tail, as when they were requested. Raises DamagedLog or
     OSError."""
     with ExitStack() as opened:
-        files = _open(directory, opened)
+        files = open_segments(directory, opened)
         previous: Segment | None = None
         for path, stream in files:
             segment = _read(path, stream)
@@ -120,8 +120,9 @@ def read_log(directory: Path) -> Iterator[Segment]:
             previous = segment
 
 
-def _open(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryIO]]:
-    """Open all segments at once: after a compaction a listing may name a file that no longer exists."""
+def open_segments(directory: Path, opened: ExitStack) -> list[tuple[Path, BinaryIO]]:
+    """Open all segments at once: after a compaction a listing may name a file that no longer exists. Raises DamagedLog.
+    Raises OSError."""
     for _ in range(_LISTINGS):
         with suppress(FileNotFoundError), ExitStack() as streams:
             files = [(path, streams.enter_context(open_regular(path))) for path in list_segments(directory)]

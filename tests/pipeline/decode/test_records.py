@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from coordinator.engine import records as engine
+from pipeline.decode.groups import named
 from coordinator.store.records import decode_record, encode_record
 from pipeline.decode import records
-from pipeline.decode.groups import named
 from pipeline.decode.raw import raw_records
 from pipeline.decode.records import decode, records_to_arrow
 from pipeline.tables.schemas import KINDS, decoded_arrow

@@ -1,0 +1,1 @@
+"""Sources of the past of groups: each returns a `GroupHistoryRead` (`read`)."""

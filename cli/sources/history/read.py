@@ -1,0 +1,127 @@
+"""What a source knows of the past of groups: a course of each, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coordinator.store.history_events import event_in
+from groups.counts import counted
+from groups.history.commits import Commits
+from groups.history.course import Course, course_of
+from groups.history.departures import NOTHING, Knowledge
+from groups.history.events import KEY_VERSIONS
+from groups.listing import Cause, Problem
+from groups.times import duration_text, format_moment
+from wire.log.timestamps import US_PER_MS
+from wire.messages.reader import DecodeError
+
+if TYPE_CHECKING:
+    from coordinator.store.history_events import Names
+    from coordinator.store.history_log import GroupLog, PartitionLog
+    from groups.history.events import GroupEvent
+
+_MOST_MALFORMED = 10  # the number of malformed records that are reported for each partition
+_OTHER_TYPES = {**dict.fromkeys(range(9, 16), "share"), **dict.fromkeys(range(17, 24), "streams")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupHistoryRead:
+    """Courses by group. Each is as long as its source; it is complete from its `complete_since` on, which is no earlier
+    than `since`. Times are µs since 1970, UTC. `problems`: what could not be read, which makes the exit status 3."""
+
+    source: str  # for messages
+    since: int
+    until: int | None  # the time of the last record that was read; None: there is none
+    courses: Mapping[str, Course]
+    problems: Sequence[Problem] = ()
+    notices: Sequence[str] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class HistoryReading:
+    """A `GroupHistoryRead` in the making, partition by partition. `knowledge_of`: of a group, beyond its log."""
+
+    source: str
+    since: int
+    knowledge_of: Callable[[str], Knowledge] = lambda _: NOTHING
+    courses: dict[str, Course] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    until: int | None = None
+
+    def add(self, log: PartitionLog, partition: int, names: Names, where: str) -> None:
+        """Add the groups of a partition of `__consumer_offsets`. `where`: its name for messages."""
+        malformed = list(log.malformed)
+        whole_from = self.since if log.whole_from is None else max(log.whole_from[1] * US_PER_MS, self.since)
+        for group, group_log in sorted(log.groups().items()):
+            unread: list[tuple[int, str]] = []
+            course = course_of(
+                group,
+                list(_events(group_log, partition, names, unread)),
+                Commits(group_log.commits),
+                self.knowledge_of(group),
+                complete_since=whole_from,
+            )
+            self.courses[group] = course
+            malformed += unread
+            self._note_other_types(group, group_log)
+        for offset, reason in malformed[:_MOST_MALFORMED]:
+            message = f"the record at offset {offset} was skipped: {reason}"
+            self.problems.append(Problem(subject=where, message=message))
+        if len(malformed) > _MOST_MALFORMED:
+            message = f"{len(malformed) - _MOST_MALFORMED} more records were skipped"
+            self.problems.append(Problem(subject=where, message=message))
+        for key_type, count in sorted(log.unknown.items()):
+            message = f"{counted(count, 'record')} of the unknown type {key_type} skipped: of a later Kafka"
+            self.problems.append(Problem(subject=where, message=message))
+        self._note_clock(log, where)
+        if log.end_ms is not None:
+            self.until = max(self.until or 0, log.end_ms * US_PER_MS)
+
+    def result(self, names: Sequence[str] = ()) -> GroupHistoryRead:
+        """What was read, with a problem for each of the `names` without a record."""
+        cause = Cause.UNREAD if self.problems else Cause.ABSENT
+        place = f"the readable part of {self.source}" if self.problems else self.source
+        for name in names:
+            if name not in self.courses:
+                message = f"no record of it in {place}"
+                self.problems.append(Problem(subject=name, message=message, cause=cause, group=name))
+        return GroupHistoryRead(
+            source=self.source,
+            since=self.since,
+            until=self.until,
+            courses=self.courses,
+            problems=tuple(self.problems),
+            notices=tuple(self.notices),
+        )
+
+    def _note_other_types(self, group: str, log: GroupLog) -> None:
+        kinds = sorted({_OTHER_TYPES[r.key_type] for r in log.records if r.key_type in _OTHER_TYPES})
+        for kind in kinds:
+            self.notices.append(f"{group}: its records as a {kind} group are not part of its history")
+
+    def _note_clock(self, log: PartitionLog, where: str) -> None:
+        if not log.backward:
+            return
+        offset, before_ms, after_ms = max(log.backward, key=lambda jump: jump[1] - jump[2])
+        more = f", and {counted(len(log.backward) - 1, 'more time')}" if len(log.backward) > 1 else ""
+        self.notices.append(
+            f"{where}: the clock of the log was set back by {duration_text(before_ms - after_ms)} at offset {offset}, "
+            f"from {format_moment(before_ms)} to {format_moment(after_ms)}{more}; durations across it are wrong"
+        )
+
+
+def _events(
+    log: GroupLog, partition: int, names: Names, unread: list[tuple[int, str]]
+) -> Iterator[GroupEvent]:
+    for record in log.records:
+        if record.key_type in KEY_VERSIONS:
+            try:
+                event = event_in(record, partition, names)
+            except DecodeError as error:
+                unread.append((record.offset, str(error)))
+            else:
+                if event is not None:
+                    yield event
