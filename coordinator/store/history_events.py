@@ -21,7 +21,7 @@ from wire.log.offset_columns import (
     read_offset_value,
     read_offset_values,
 )
-from wire.log.timestamps import US_PER_MS, timestamp_us
+from wire.log.timestamps import US_PER_MS, is_in_range, timestamp_us
 from wire.log.varints import Ints
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
@@ -30,6 +30,7 @@ from wire.uuids import format_uuid
 TYPE_BYTES = 2
 _PARTITION_METADATA = 4
 _UNWANTED, _MALFORMED = -1, -2
+NO_TIME = "its timestamp is not in the years 1 to 9999"
 EMBEDDED_PROTOCOL_TYPE = "consumer"
 
 Partitions: TypeAlias = dict[str, list[int]]  # partitions of topics by name, ascending
@@ -229,8 +230,11 @@ def commits_in(columns: Columns, lanes: Ints, types: Ints, keys: CommitKeys) -> 
     value_start, value_end = columns.value_start[lanes], columns.value_end[lanes]
     fields = read_offset_values(octets, value_start, value_end)
     has_value, committed = value_end >= 0, fields.offset
-    readable = np.ones(len(lanes), dtype=np.bool_)
-    for index in np.flatnonzero(has_value & ~(fields.quick & (types[lanes] == OFFSET_COMMIT))).tolist():
+    readable = is_in_range(columns.timestamps[lanes])
+    malformed += [(offset, NO_TIME) for offset in columns.offsets[lanes[~readable]].tolist()]
+    for index in np.flatnonzero(
+        has_value & readable & ~(fields.quick & (types[lanes] == OFFSET_COMMIT))
+    ).tolist():
         lane = int(lanes[index])
         try:
             committed[index] = read_offset_value(columns.value(lane) or b"", int(types[lane]))[1]

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coordinator.store.history_events import (
+    NO_TIME,
     TYPE_BYTES,
     CommitKeys,
     GroupRecord,
@@ -133,9 +134,8 @@ class PartitionLog:
         control = (columns.batches.headers["attributes"] & CONTROL != 0)[columns.batch_of]
         types = key_types(np.frombuffer(columns.data, np.uint8), columns.key_start, columns.key_end)
         is_commit = (types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT)
-        timed = is_in_range(columns.timestamps)
-        self._add_others(columns, types, timed, np.flatnonzero(~control & ~is_commit & (types != NO_TYPE)))
-        commits = commits_in(columns, np.flatnonzero(~control & is_commit & timed), types, self._keys)
+        self._add_others(columns, types, np.flatnonzero(~control & ~is_commit & (types != NO_TYPE)))
+        commits = commits_in(columns, np.flatnonzero(~control & is_commit), types, self._keys)
         self.malformed += commits.malformed
         self.names |= commits.ids
         producers = columns.batches.headers["producer_id"].astype(np.int64)[columns.batch_of]
@@ -147,7 +147,8 @@ class PartitionLog:
         if len(pending) or self._open:
             self._add_transactions(columns, producers, control, pending)
 
-    def _add_others(self, columns: Columns, types: Ints, timed: NDArray[np.bool_], lanes: Ints) -> None:
+    def _add_others(self, columns: Columns, types: Ints, lanes: Ints) -> None:
+        timed = is_in_range(columns.timestamps)
         for lane in lanes.tolist():
             key = columns.key(lane) or b""
             group = self._group(key)
@@ -157,7 +158,7 @@ class PartitionLog:
             if types[lane] not in RECORD_TYPES:
                 self.unknown[int(types[lane])] += 1
             elif not timed[lane]:
-                self.malformed.append((offset, f"its timestamp, {time_ms} ms, is not in the years 1 to 9999"))
+                self.malformed.append((offset, NO_TIME))
             else:
                 record = GroupRecord(offset, time_ms * US_PER_MS, key, columns.value(lane))
                 self._records.setdefault(group, []).append(record)
@@ -201,15 +202,14 @@ class PartitionLog:
         """What was read of each group, by its id."""
         logs = {group: GroupLog(records=records) for group, records in self._records.items()}
         ended = np.frombuffer(self._ended, dtype=np.int64).reshape(-1, 4)
-        columns = [np.concatenate(parts) for parts in zip(*self._written, ended.T, strict=True)]
-        keys, log_offsets = columns[:2]
+        columns = (np.concatenate(parts) for parts in zip(*self._written, ended.T, strict=True))
+        keys, log_offsets, times, committed = columns
         order = np.lexsort((log_offsets, keys))
-        numbers, starts = np.unique(keys[order], return_index=True)
-        for number, lanes in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
-            group, place = self._keys.places[number]
-            _, log_offsets, times, committed = (column[lanes] for column in columns)
+        _, starts = np.unique(keys[order], return_index=True)
+        for lanes in np.split(order, starts[1:]) if len(order) else ():
+            group, place = self._keys.places[int(keys[lanes[0]])]
             log = logs.setdefault(group, GroupLog())
-            log.commits[place] = PlaceCommits(times, committed, log_offsets)
+            log.commits[place] = PlaceCommits(times[lanes], committed[lanes], log_offsets[lanes])
         return logs
 
 

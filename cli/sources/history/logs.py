@@ -162,28 +162,27 @@ class _Copy:
 
 def _best_copy(paths: Sequence[Path], choice: GroupChoice, reading: HistoryReading) -> _Copy | None:
     """The first copy that is not damaged, or the best damaged one; None if none can be read."""
+    ranking = rank(paths)
+    failures = {path: [notice] for path, notice in ranking.failures.items()}
     damaged: list[_Copy] = []
-    failures: list[Notice] = []
-    for path in rank(paths).copies:
+    for path in ranking.copies:
         try:
             copy = _read_copy(path, choice)
         except (DamagedLog, OSError) as error:
-            failures.append(failure(path, error))
+            failures[path] = [failure(path, error)]
             continue
         if not copy.failures:
-            reading.notices += [str(n.with_consequence(f"{path} is read instead")) for n in failures]
-            reading.notices += [str(n) for other in damaged for n in other.failures]
-            break
+            failures.pop(path, None)
+            instead = f"{path} is read instead"
+            reading.notices += [str(n.with_consequence(instead)) for ns in failures.values() for n in ns]
+            reading.notices += [] if copy.torn is None else [str(copy.torn)]
+            return copy
+        failures[path] = copy.failures
         damaged.append(copy)
-    else:
-        if not damaged:
-            reading.problems += [_problem(n) for n in failures]
-            return None
-        copy = damaged[0]
-        reading.problems += [_problem(n) for n in (*failures, *copy.failures)]
-    if copy.torn is not None:
-        reading.notices.append(str(copy.torn))
-    return copy
+    best = damaged[0] if damaged else None
+    lost = [n for ns in failures.values() for n in ns] if best is None else best.failures
+    reading.problems += map(_problem, lost)
+    return best
 
 
 def _problem(notice: Notice) -> Problem:

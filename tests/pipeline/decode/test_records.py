@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from coordinator.engine import records as engine
-from pipeline.decode.groups import named
+from coordinator.store.history_events import named
 from coordinator.store.records import decode_record, encode_record
 from pipeline.decode import records
 from pipeline.decode.raw import raw_records

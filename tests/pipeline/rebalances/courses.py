@@ -4,7 +4,7 @@ Everything goes the way of a broker's log: encoded, decoded into rows of the tab
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,8 +12,9 @@ import pyarrow as pa
 from coordinator.engine.calls import CoordinatorResult
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
+from coordinator.store.history_events import GroupRecord, event_in
 from coordinator.store.records import encode_record
-from groups.history.events import KEY_VERSIONS, Holding, PastRebalance
+from groups.history.events import KEY_VERSIONS, GroupEvent, Holding, MemberRecord, PastRebalance
 from groups.history.replay import GroupReplay
 from pipeline.decode.records import records_to_arrow
 from pipeline.rebalances.stream import COLUMNS, event_of
@@ -131,11 +132,32 @@ def course(written: Iterable[Written], topics: TopicImage, group: str = "g") -> 
     rebalances: list[PastRebalance] = []
     holdings: list[Holding] = []
     walk = GroupReplay(group, on_rebalance=rebalances.append, emit=holdings.append)
-    for row in rows(written, topics):
+    log = {entry.offset: entry for entry in written}
+    for row in rows(log.values(), topics):
         if row["group"] == group:
-            walk.add(event_of(row))
+            event = event_of(row)
+            assert _without_timeouts(event) == _without_timeouts(_read_directly(log[event.offset], topics))
+            walk.add(event)
     walk.finish()
     return Course(rebalances, holdings)
+
+
+def _read_directly(entry: Written, topics: TopicImage) -> GroupEvent:
+    """The event of a record without Spark's rows, as `kohort why` reads it."""
+    record = GroupRecord(entry.offset, entry.time_ms * 1000, *encode_record(entry.record))
+    event = event_in(record, PARTITION, {topic.id: topic.name for topic in topics.topics.values()})
+    assert event is not None
+    return event
+
+
+def _without_timeouts(event: GroupEvent) -> GroupEvent:
+    """The event without what the tables do not have."""
+
+    def plain(record: MemberRecord) -> MemberRecord:
+        return replace(record, session_timeout_ms=None, rebalance_timeout_ms=None)
+
+    members = tuple((plain(record), places) for record, places in event.members)
+    return replace(event, record=event.record and plain(event.record), members=members)
 
 
 def course_of(driver: Clock) -> Course:

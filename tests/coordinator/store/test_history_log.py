@@ -1,0 +1,133 @@
+"""Histories of groups in a partition's log: fast and slow reading agree, and what is missing is known."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from coordinator.engine import records as stored
+from coordinator.store.history_log import GroupChoice, PartitionLog
+from coordinator.store.records import decode_record, encode_record
+from groups.history.events import Place
+from tests.coordinator.store.logs import Pairs, Written, read_log
+from wire.log.batches import Codec, ControlType, columns_of, control_type
+from wire.log.segments import list_segments, read_segment
+from wire.messages.record_codec import encode_key, encode_value
+
+GROUPS = ("pay", "payments", "größe-😀", "")
+
+
+def record(draw: Random, number: int) -> tuple[bytes, bytes | None]:
+    group, place = draw.choice(GROUPS), (draw.choice(("orders", "pay")), draw.randrange(3))
+    if draw.random() < 0.2:
+        return encode_record(
+            stored.ConsumerGroupRecord(group=group, value=stored.ConsumerGroupValue(epoch=number))
+        )
+    value = stored.StoredOffset(offset=number, leader_epoch=0, metadata="pay", commit_ms=0)
+    key, encoded = encode_record(
+        stored.OffsetRecord(group=group, topic=place[0], partition=place[1], value=value)
+    )
+    if draw.random() < 0.1:  # as very old brokers wrote it
+        fields = {"offset": number, "metadata": "", "commitTimestamp": 0}
+        key, encoded = bytes(2) + key[2:], encode_value(0, 0, fields)
+    return key, None if draw.random() < 0.1 else encoded
+
+
+def made(seed: int) -> Written:
+    draw, log = Random(seed), Written()
+    for number in range(120):
+        pairs = [record(draw, number) for _ in range(draw.randrange(1, 5))]
+        commits: Pairs = [pair for pair in pairs if pair[0][1] < 2]
+        producer = draw.randrange(2)
+        match draw.randrange(8):
+            case 0 | 1 if commits:
+                log.batch(commits, timestamp=number, transaction_of=producer)
+            case 2:
+                log.end(producer, draw.choice([ControlType.COMMIT, ControlType.ABORT]), timestamp=number)
+            case 3:
+                log.skip(draw.randrange(3))
+            case _:
+                log.batch(pairs, timestamp=number, codec=draw.choice([Codec.NONE, Codec.GZIP]))
+    return log
+
+
+def read(directory: Path, choice: GroupChoice) -> PartitionLog:
+    log = PartitionLog(choice)
+    for path in list_segments(directory):
+        for columns in columns_of(log.pass_batches(read_segment(path).batches)):
+            log.add(columns)
+    return log
+
+
+def slowly(directory: Path, group: str) -> tuple[list[int], dict[Place, list[tuple[int, int, int]]]]:
+    """Offsets of the records that are not commits; time, committed offset and offset of each commit by place."""
+    others: list[int] = []
+    commits: dict[int, tuple[Place, tuple[int, int, int]]] = {}
+    pending: dict[int, dict[int, tuple[Place, tuple[int, int, int]]]] = {}
+    for batch, records in read_log(directory):
+        for entry in records:
+            if batch.is_control:
+                ended = pending.pop(batch.producer_id, {})
+                commits |= ended if control_type(entry) is ControlType.COMMIT else {}
+                continue
+            decoded = decode_record(entry.key or b"", entry.value)
+            if not isinstance(decoded, stored.OffsetRecord):
+                others += [entry.offset] * (decoded.group == group)  # type: ignore[union-attr]
+            elif decoded.group == group and decoded.value is not None:
+                numbers = entry.timestamp * 1000, decoded.value.offset, entry.offset
+                commit = {entry.offset: ((decoded.topic, decoded.partition), numbers)}
+                if batch.is_transactional:
+                    pending.setdefault(batch.producer_id, {}).update(commit)
+                else:
+                    commits |= commit
+    by_place: dict[Place, list[tuple[int, int, int]]] = {}
+    for _, (place, numbers) in sorted(commits.items()):
+        by_place.setdefault(place, []).append(numbers)
+    return others, by_place
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_read_is_what_slow_reading_finds(seed: int, tmp_path: Path) -> None:
+    directory = made(seed).save(tmp_path / "log")
+    for choice in (GroupChoice(GROUPS[:2]), GroupChoice((), lambda _: True)):
+        logs = read(directory, choice).groups()
+        assert set(logs) <= set(GROUPS if choice.wants("größe-😀") else GROUPS[:2])
+        for group, log in logs.items():
+            commits = {
+                place: list(zip(*(column.tolist() for column in columns), strict=True))
+                for place, columns in log.commits.items()
+            }
+            assert ([entry.offset for entry in log.records], commits) == slowly(directory, group)
+
+
+def test_after_the_last_gap_nothing_is_missing(tmp_path: Path) -> None:
+    log = Written()
+    for number, gap in enumerate([0, 0, 7, 0]):
+        log.skip(gap)
+        log.batch([encode_record(commit(number))] * 2, timestamp=1000 + number)
+    whole = read(log.save(tmp_path / "log"), GroupChoice(("pay",)))
+    assert whole.whole_from == (11, 1002)
+    assert whole.backward == []
+    log.batch([encode_record(commit(9))], timestamp=1_000)
+    log.batch([encode_record(commit(9))], timestamp=100_000)
+    log.batch([encode_record(commit(9))], timestamp=2_000)
+    assert read(log.save(tmp_path / "log"), GroupChoice(("pay",))).backward == [(17, 100_000, 2_000)]
+
+
+def test_records_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    log = Written()
+    cut_off = encode_key(1, {"group": "pay", "topic": "orders", "partition": 2})[:-2]
+    of_later_kafka = (99).to_bytes(2) + encode_key(3, {"groupId": "pay"})[2:]
+    other = encode_key(1, {"group": "other", "topic": "orders", "partition": 2})[:-2]
+    log.batch([(cut_off, b"!"), (of_later_kafka, b"!"), (other, b"!"), (None, None)], timestamp=1)
+    key, value = encode_record(commit(1))
+    log.batch([(key, b"\0\x63" + (value or b"")[2:])], timestamp=1 << 60)
+    log.batch([(key, b"\0\x63" + (value or b"")[2:])], timestamp=1)
+    result = read(log.save(tmp_path / "log"), GroupChoice(("pay",)))
+    assert [offset for offset, _ in result.malformed] == [0, 4, 5]
+    assert dict(result.unknown) == {99: 1}
+
+
+def commit(number: int) -> stored.OffsetRecord:
+    value = stored.StoredOffset(offset=number, leader_epoch=0, metadata="", commit_ms=0)
+    return stored.OffsetRecord(group="pay", topic="orders", partition=0, value=value)
