@@ -41,7 +41,7 @@ class GroupHistoryRead:
 
 @dataclass(slots=True, kw_only=True)
 class HistoryReading:
-    """A `GroupHistoryRead` in the making, partition by partition. `knowledge_of`: of a group, beyond its log."""
+    """Builds a `GroupHistoryRead`, partition by partition. `knowledge_of`: of a group, beyond its log."""
 
     source: str
     since: int
