@@ -39,7 +39,7 @@ from wire.log.batches import encode_batch
 from wire.log.checksum import crc32c
 from wire.log.columns import columns_of
 from wire.log.indexes import write_indexes
-from wire.log.segments import read_segment, segment_name
+from wire.log.segments import MOST_BYTES, read_segment, segment_name
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     EmbeddedSubscription,
@@ -71,33 +71,41 @@ class Written:
 
 
 def write_partition(
-    log_dir: Path, partition: int, topic_id: UUID, *, groups: int, rounds: int, indexed: bool = True
+    log_dir: Path,
+    partition: int,
+    topic_id: UUID,
+    *,
+    groups: int,
+    rounds: int,
+    indexed: bool = True,
+    segment_bytes: int = MOST_BYTES,
 ) -> Written:
-    """Write one partition as a single segment, with or without a broker's indexes.
+    """Write one partition in segments of about `segment_bytes`, with or without a broker's indexes.
 
     `topic_id` is the id of `TOPIC`.
     """
     directory = log_dir / f"{OFFSETS_TOPIC}-{partition}"
     directory.mkdir(parents=True)
-    path = directory / segment_name(0)
     template = _Template(partition, groups, topic_id)
     draw = random.Random(SEED + partition)
-    offset = 0
-    with path.open("wb") as file:
-        for number in range(rounds):
-            now_ms = FIRST_MS + number * ROUND_MS
-            data, count = template.round(number, offset, now_ms)
-            file.write(data)
-            offset += count
-            for group in draw.sample(range(groups), max(groups // REBALANCING, 1)):
-                records = [
-                    encode_record(each)
-                    for each in _rebalance(_name(partition, group), group % 2 == 1, number, now_ms, topic_id)
-                ]
-                file.write(encode_batch(records, base_offset=offset, timestamp=now_ms))
-                offset += len(records)
-    if indexed:
-        write_indexes(read_segment(path))
+    offset, number = 0, 0
+    while number < rounds:
+        path = directory / segment_name(offset)
+        with path.open("wb") as file:
+            while number < rounds and file.tell() < segment_bytes:
+                now_ms = FIRST_MS + number * ROUND_MS
+                data, count = template.round(number, offset, now_ms)
+                file.write(data)
+                offset += count
+                for group in draw.sample(range(groups), max(groups // REBALANCING, 1)):
+                    name = _name(partition, group)
+                    rebalance = _rebalance(name, group % 2 == 1, number, now_ms, topic_id)
+                    records = [encode_record(each) for each in rebalance]
+                    file.write(encode_batch(records, base_offset=offset, timestamp=now_ms))
+                    offset += len(records)
+                number += 1
+        if indexed:
+            write_indexes(read_segment(path))
     return Written(directory=directory, records=offset)
 
 

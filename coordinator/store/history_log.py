@@ -13,7 +13,7 @@ Source: CoordinatorLoaderImpl, OffsetMetadataManager.replay, Cleaner."""
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 import numpy as np
@@ -29,16 +29,19 @@ from coordinator.store.history_events import (
     names_in,
 )
 from groups.history.commits import PlaceCommits
-from groups.history.events import Place
+from groups.history.events import CLASSIC_GROUP, GROUP_EPOCH, Place
 from wire.log.batch_header import CODEC_MASK, CONTROL, NO_PRODUCER_ID, Batches
+from wire.log.blocks import Block, Damage, columns_of_block
 from wire.log.columns import Columns
 from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
 from wire.log.offset_columns import LEGACY_OFFSET_COMMIT, NO_TYPE, OFFSET_COMMIT, key_types
 from wire.log.timestamps import US_PER_MS, is_in_range
 from wire.log.varints import Ints
-from wire.messages.record_codec import RECORD_TYPES
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import RECORD_TYPES, decode_value
 
 _MOST_SEARCHED = 16  # the number of groups up to which a search for each name is faster than decoding
+_FIRST = {CLASSIC_GROUP: 1, GROUP_EPOCH: 2}  # a new consumer group's epoch was 1 up to Kafka 4.2
 _BACKWARD_MS = 60_000  # the least jump of the clock that is reported; leaders' clocks differ by less
 
 
@@ -81,11 +84,52 @@ class GroupLog:
     records: list[GroupRecord] = field(default_factory=list)
     commits: dict[Place, PlaceCommits] = field(default_factory=dict)
 
+    @property
+    def has_state(self) -> bool:
+        """Whether a record has, or ends, all that the group was then: what it was later does not depend on an earlier
+        one. A record of a classic group does, and the first and the last one of a consumer group."""
+        return any(
+            record.key_type == CLASSIC_GROUP
+            or (record.key_type == GROUP_EPOCH and (record.value is None or _is_first(record)))
+            for record in self.records
+        )
+
+    @property
+    def is_consumer(self) -> bool:
+        """Whether it was a group of the consumer protocol."""
+        return any(record.key_type == GROUP_EPOCH for record in self.records)
+
+    @property
+    def has_first(self) -> bool:
+        """Whether the group was created in this part of the log."""
+        return next((_is_first(r) for r in self.records if r.key_type in (CLASSIC_GROUP, GROUP_EPOCH)), False)
+
+    def after(self, earlier: "GroupLog") -> "GroupLog":
+        """The group's log after an earlier part of it."""
+        commits = dict(earlier.commits)
+        for place, later in self.commits.items():
+            both = (commits[place], later) if place in commits else (later,)
+            commits[place] = PlaceCommits(*map(np.concatenate, zip(*both, strict=True)))
+        return GroupLog(records=[*earlier.records, *self.records], commits=commits)
+
+
+def _is_first(record: GroupRecord) -> bool:
+    """Whether a group's record is that of its first generation or epoch."""
+    if record.value is None:
+        return False
+    try:
+        _, fields = decode_value(record.key_type, record.value)
+    except DecodeError:
+        return False
+    number: int = fields["generation" if record.key_type == CLASSIC_GROUP else "epoch"]
+    return number <= _FIRST[record.key_type]
+
 
 class PartitionLog:
     """See the module."""
 
-    def __init__(self, choice: GroupChoice) -> None:
+    def __init__(self, choice: GroupChoice, start: int = 0) -> None:
+        """`start`: the offset from which the log is read."""
         self.malformed: list[tuple[int, str]] = []  # offsets of records that cannot be read, and why
         self.unknown: Counter[int] = Counter()  # the number of records of types that Kafka 4.4 does not know
         self.names: dict[UUID, str] = {}  # of topics, as commits have them
@@ -94,7 +138,7 @@ class PartitionLog:
         self.whole_from: tuple[int, int] | None = None
         """The offset from which no record is missing, and the time of that record in ms; None: no batch was read."""
         self.end_ms: int | None = None  # the time of the last record
-        self.next_offset = 0
+        self.next_offset = start
         self._choice = choice
         self._keys = CommitKeys(choice.wants)
         self._records: dict[str, list[GroupRecord]] = {}
@@ -105,8 +149,19 @@ class PartitionLog:
         ] = {}  # by producer, the same of its open transaction, commit by commit
         self._ended = array("q")  # the same of committed transactions
 
-    def pass_batches(self, batches: Batches) -> Batches:
-        """Note gaps and times of the next whole batches. Returns those that must be read."""
+    def read(self, block: Block) -> list[Damage]:
+        """Read the next whole batches. Returns what is damaged in them, of which nothing is read."""
+        damage: list[Damage] = []
+        for columns in columns_of_block(replace(block, batches=self._pass(block.batches))):
+            if isinstance(columns, Damage):
+                damage.append(columns)
+                self.whole_from = self.next_offset, self.end_ms or 0
+            else:
+                self._add(columns)
+        return damage
+
+    def _pass(self, batches: Batches) -> Batches:
+        """Note gaps and times of batches. Returns those whose records must be read."""
         if not len(batches):
             return batches
         headers = batches.headers
@@ -125,12 +180,7 @@ class PartitionLog:
         self.next_offset, self.end_ms = int(lasts[-1]) + 1, int(times[-1])
         return self._choice.select(batches)
 
-    def lose(self) -> None:
-        """Note that records of the batches passed last cannot be read."""
-        self.whole_from = self.next_offset, self.end_ms or 0
-
-    def add(self, columns: Columns) -> None:
-        """Read the records of batches that `pass_batches` returned."""
+    def _add(self, columns: Columns) -> None:
         control = (columns.batches.headers["attributes"] & CONTROL != 0)[columns.batch_of]
         types = key_types(np.frombuffer(columns.data, np.uint8), columns.key_start, columns.key_end)
         is_commit = (types == LEGACY_OFFSET_COMMIT) | (types == OFFSET_COMMIT)

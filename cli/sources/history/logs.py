@@ -11,29 +11,27 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 from uuid import UUID
 
 from cli.progress import Progress
-from cli.sources.history.read import GroupHistoryRead, HistoryReading
+from cli.sources.history.read import GroupHistoryRead, HistoryReading, TopicNames
 from coordinator.store.copies import Notice, failure, find_copies, rank
 from coordinator.store.history_log import GroupChoice, PartitionLog
 from coordinator.store.partition_files import OFFSETS_TOPIC, partitions_for, read_topic_id
 from coordinator.store.topic_names import KnownTopics, known_topics
 from groups.history.departures import NOTHING, Knowledge
 from groups.listing import Problem
-from wire.log.blocks import Damage, blocks_of, columns_of_block
+from wire.log.blocks import Damage, blocks_of
 from wire.log.errors import DamagedLog
 from wire.log.segments import base_offset_of, open_segments
 from wire.log.timestamps import US_PER_MS
 from wire.uuids import format_uuid
-
-_SESSION_TIMEOUT = "consumer.session.timeout.ms"
 
 
 def read_log_history(
@@ -65,9 +63,7 @@ class _Directories:
     ) -> GroupHistoryRead:
         source = ", ".join(map(str, self._directories))
         reading = HistoryReading(
-            source=source,
-            since=since_ms * US_PER_MS,
-            knowledge_of=lambda group: self._knowledge(group, stated),
+            source=source, since=since_ms * US_PER_MS, stated=stated, settings_of=self._settings
         )
         all_copies, unlisted = find_copies(self._directories, OFFSETS_TOPIC)
         reading.problems += map(_problem, unlisted)
@@ -96,31 +92,11 @@ class _Directories:
         for number in numbers:
             copy = _best_copy(copies[number], choice, reading)
             if copy is not None:
-                names = _TopicNames(copy.log.names | dict(self._named), lambda: self._topics.names)
-                reading.add(copy.log, number, names, str(copy.path))
+                names = TopicNames(copy.log.names | dict(self._named), lambda: self._topics.names)
+                reading.add(copy.log, copy.log.groups(), number, names, str(copy.path))
 
-    def _knowledge(self, group: str, stated: Knowledge) -> Knowledge:
-        """What is stated, completed with the settings of the group in the cluster's metadata."""
-        if stated.session_timeout_ms is not None:
-            return stated
-        text = (self._topics.group_configs or {}).get(group, {}).get(_SESSION_TIMEOUT, "")
-        return replace(stated, session_timeout_ms=int(text)) if text.isdecimal() else stated
-
-
-class _TopicNames(Mapping[UUID, str]):
-    """Names of topics by id; those of the directories are read when another one is missing."""
-
-    def __init__(self, known: Mapping[UUID, str], read: Callable[[], Mapping[UUID, str]]) -> None:
-        self._known, self._read = known, read
-
-    def __getitem__(self, topic_id: UUID) -> str:
-        return self._known[topic_id] if topic_id in self._known else self._read()[topic_id]
-
-    def __iter__(self) -> Iterator[UUID]:
-        return iter({**self._read(), **self._known})
-
-    def __len__(self) -> int:
-        return len({**self._read(), **self._known})
+    def _settings(self, group: str) -> Mapping[str, str]:
+        return (self._topics.group_configs or {}).get(group, {})
 
 
 def _of_one_cluster(
@@ -229,10 +205,6 @@ def _read_segment(path: Path, file: _File, size: int, copy: _Copy, progress: Pro
                     Notice(path, f"{part.reason}; what is there was not read", part.position)
                 )
             continue
-        for columns in columns_of_block(replace(part, batches=log.pass_batches(part.batches))):
-            if isinstance(columns, Damage):
-                copy.failures.append(Notice(path, f"{columns.reason}; it was not read", columns.position))
-                log.lose()
-            else:
-                log.add(columns)
+        for damage in log.read(part):
+            copy.failures.append(Notice(path, f"{damage.reason}; it was not read", damage.position))
         progress.advance(part.batches.end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from coordinator.store.history_events import event_in
@@ -18,6 +18,8 @@ from wire.log.timestamps import US_PER_MS
 from wire.messages.reader import DecodeError
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from coordinator.store.history_events import Names
     from coordinator.store.history_log import GroupLog, PartitionLog
     from groups.history.events import GroupEvent
@@ -41,27 +43,31 @@ class GroupHistoryRead:
 
 @dataclass(slots=True, kw_only=True)
 class HistoryReading:
-    """Builds a `GroupHistoryRead`, partition by partition. `knowledge_of`: of a group, beyond its log."""
+    """Builds a `GroupHistoryRead`, partition by partition. `stated`: knowledge of every group; `settings_of` returns
+    the settings of a consumer group, which complete it."""
 
     source: str
     since: int
-    knowledge_of: Callable[[str], Knowledge] = lambda _: NOTHING
+    stated: Knowledge = NOTHING
+    settings_of: Callable[[str], Mapping[str, str]] = lambda _: {}
     courses: dict[str, Course] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     until: int | None = None
 
-    def add(self, log: PartitionLog, partition: int, names: Names, where: str) -> None:
+    def add(
+        self, log: PartitionLog, groups: Mapping[str, GroupLog], partition: int, names: Names, where: str
+    ) -> None:
         """Add the groups of a partition of `__consumer_offsets`. `where`: its name for messages."""
         malformed = list(log.malformed)
         whole_from = self.since if log.whole_from is None else max(log.whole_from[1] * US_PER_MS, self.since)
-        for group, group_log in sorted(log.groups().items()):
+        for group, group_log in sorted(groups.items()):
             unread: list[tuple[int, str]] = []
             course = course_of(
                 group,
                 list(_events(group_log, partition, names, unread)),
                 Commits(group_log.commits),
-                self.knowledge_of(group),
+                self._knowledge(group, group_log),
                 complete_since=whole_from,
             )
             self.courses[group] = course
@@ -79,6 +85,22 @@ class HistoryReading:
         self._note_clock(log, where)
         if log.end_ms is not None:
             self.until = max(self.until or 0, log.end_ms * US_PER_MS)
+
+    def _knowledge(self, group: str, log: GroupLog) -> Knowledge:
+        if not log.is_consumer:
+            return self.stated
+
+        settings = self.settings_of(group)
+
+        def number(name: str, known: int | None) -> int | None:
+            text = settings.get(f"consumer.{name}.ms", "")
+            return int(text) if known is None and text.isdecimal() else known
+
+        return replace(
+            self.stated,
+            session_timeout_ms=number("session.timeout", self.stated.session_timeout_ms),
+            heartbeat_interval_ms=number("heartbeat.interval", self.stated.heartbeat_interval_ms),
+        )
 
     def result(self, names: Sequence[str] = ()) -> GroupHistoryRead:
         """What was read, with a problem for each of the `names` without a record."""
@@ -111,6 +133,22 @@ class HistoryReading:
             f"{where}: the clock of the log was set back by {duration_text(before_ms - after_ms)} at offset {offset}, "
             f"from {format_moment(before_ms)} to {format_moment(after_ms)}{more}; durations across it are wrong"
         )
+
+
+class TopicNames(Mapping["UUID", str]):
+    """Names of topics by id; more are read when one is missing."""
+
+    def __init__(self, known: Mapping[UUID, str], read: Callable[[], Mapping[UUID, str]]) -> None:
+        self._known, self._read = known, read
+
+    def __getitem__(self, topic_id: UUID) -> str:
+        return self._known[topic_id] if topic_id in self._known else self._read()[topic_id]
+
+    def __iter__(self) -> Iterator[UUID]:
+        return iter({**self._read(), **self._known})
+
+    def __len__(self) -> int:
+        return len({**self._read(), **self._known})
 
 
 def _events(
