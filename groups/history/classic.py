@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from assignors.assignor import RebalanceProtocol
-from assignors.registry import rebalance_protocol
 from groups.history.causes import Causes, RebalanceCause, of_generation
 from groups.history.events import Departure, GroupEvent, MemberRecord, PastRebalance, Place, Protocol
 from groups.history.holders import PartitionHistory, Predecessor
@@ -244,4 +242,7 @@ class ClassicLifetime:
 
 @lru_cache(_MOST_NAMES)
 def _cooperates(assignor: str | None) -> bool:
+    from assignors.assignor import RebalanceProtocol  # with all assignors: consumer groups need none of them
+    from assignors.registry import rebalance_protocol
+
     return assignor is not None and rebalance_protocol([assignor]) is RebalanceProtocol.COOPERATIVE
