@@ -97,7 +97,7 @@ class _Part:
         return self.failure is not None or self.position >= self.end
 
     def take(self, answer: FetchResponseResponsePartition) -> None:
-        """Read the batches of an answer, and go on after them."""
+        """Read the batches of an answer; the position is the offset after them."""
         data = answer.records or b""
         self.read_bytes += len(data)
         before = self.position
