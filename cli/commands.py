@@ -27,6 +27,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
         "describe": "cli.verbs.describe.command:describe",
         "watch": "cli.verbs.watch.command:watch",
         "diagnose": "cli.verbs.diagnose.command:diagnose",
+        "why": "cli.verbs.why.command:why",
         "snapshot": "cli.verbs.snapshot:snapshot",
         "log": Family(
             summary="Read a broker's own log of groups and offsets.",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cli.render.document import Item
+from cli.render.document import Item, fields
 from cli.render.headings import role_of
 from cli.render.lines import Role
 from groups.counts import counted
 from groups.findings import Finding
+from groups.times import format_moment
 
 _SENTENCE_END = re.compile(r"(?<=[\w)][.]) ")
 
@@ -22,6 +23,23 @@ def finding_item(finding: Finding, *details: str, source: str = "") -> Item:
         details=(*details, f"Remedy: {finding.remedy}", *([f"Source: {source}"] if source else [])),
         role=role_of("LEVEL")(finding.level.value),
     )
+
+
+def finding_data(finding: Finding) -> dict[str, object]:
+    """A finding of a diagnosis, or of the past, in a JSON document."""
+    return {
+        "rule": finding.rule,
+        "level": finding.level.value,
+        "member": finding.member,
+        "members": list(finding.members),
+        "since": since_text(finding),
+        "evidence": {name: list(f) if isinstance(f, tuple) else f for name, f in finding.evidence.items()},
+        **fields(finding, "message", "remedy", "source"),
+    }
+
+
+def since_text(finding: Finding) -> str | None:
+    return None if finding.since_ms is None else format_moment(finding.since_ms)
 
 
 def first_sentence(text: str) -> str:

@@ -22,6 +22,7 @@ DURATIONS = frozenset(
         "MAX-UNOWNED-TIME",
         "REBALANCING",
         "UNOWNED-TIME",
+        "UNREAD-TIME",
         "ZERO-IN",
         "ZOMBIE-OVERLAP",
     }

@@ -3,9 +3,9 @@ one axis, and a legend. Colors are classes of the page's style sheet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from itertools import count, groupby
+from itertools import chain, count, groupby
 from typing import TypeVar
 
 from cli.render.page import COLORS, DRAWING, KINDS, shortened_to, text_html
@@ -19,6 +19,13 @@ _HATCH = (
     '<line class="hatch" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>\n'
 )
 MOST_MARKS = 10
+_DAY_MS = 86_400_000
+_CLOCK_STEPS_MS = (
+    *(100, 200, 500),
+    *(1_000 * seconds for seconds in (1, 2, 5, 10, 15, 30)),
+    *(60_000 * minutes for minutes in (1, 2, 5, 10, 15, 30)),
+    *(3_600_000 * hours for hours in (1, 2, 3, 6, 12)),
+)
 _MARGIN = 8  # The margin between a lane's name and the axis
 _Value = TypeVar("_Value")
 
@@ -99,8 +106,16 @@ def runs(values: Sequence[_Value]) -> Iterator[tuple[_Value, range]]:
 
 def round_places(start_ms: int, end_ms: int) -> Iterator[int]:
     """Round times for the marks of an axis, in ms, at most `MOST_MARKS`."""
-    round_steps = (lead * 10**power for power in count(2) for lead in (1, 2, 5))  # 100 ms, 200 ms, 500 ms, …
-    step = next(step for step in round_steps if (end_ms - start_ms) / step <= MOST_MARKS)
+    return _places(start_ms, end_ms, (lead * 10**power for power in count(2) for lead in (1, 2, 5)))
+
+
+def clock_places(start_ms: int, end_ms: int) -> Iterator[int]:
+    """The same for times of the day: every 15 seconds, every half hour."""
+    return _places(start_ms, end_ms, chain(_CLOCK_STEPS_MS, (_DAY_MS * days for days in count(1))))
+
+
+def _places(start_ms: int, end_ms: int, steps: Iterable[int]) -> Iterator[int]:
+    step = next(step for step in steps if (end_ms - start_ms) / step <= MOST_MARKS)
     yield from range(-(-start_ms // step) * step, end_ms + 1, step)
 
 

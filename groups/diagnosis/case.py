@@ -129,8 +129,7 @@ class DiagnosisCase:
 
     @property
     def in_shell(self) -> str:
-        """The group, quoted for a shell; an empty id is not accepted as an argument, but matched."""
-        return shlex.quote(self.group.id) if self.group.id else "--match '^$'"
+        return in_shell(self.group.id)
 
     def named(self, members: Iterable[str]) -> str:
         return first_names([self.labels.get(member, member) for member in members])
@@ -224,6 +223,11 @@ class DiagnosisRule:
 
     def findings(self, case: DiagnosisCase) -> Iterator[Finding]:
         return (replace(symptom, rule=self.name, source=self.source) for symptom in self.judge(case))
+
+
+def in_shell(group: str) -> str:
+    """A group's id, quoted for a shell; an empty one is not accepted as an argument, but matched."""
+    return shlex.quote(group) if group else "--match '^$'"
 
 
 def rule(

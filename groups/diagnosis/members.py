@@ -85,14 +85,19 @@ def _storm_remedy(
     if not changed:
         return f"See what changes: kohort watch {case.in_shell}."
     if returned(changed):
-        return _POLL_REMEDY
+        return POLL_REMEDY
+    return restart_remedy(hosts[0][0])
+
+
+def restart_remedy(host: str) -> str:
     return (
-        f"Check the processes on {hosts[0][0]} for a crash loop, a failing liveness probe or a deployment. "
+        f"Check the processes on {host} for a crash loop, a failing liveness probe or a deployment. "
         "Give members a group.instance.id, so that a restart does not rebalance the group (KIP-345)."
     )
 
 
-_POLL_REMEDY = (
+FENCING_REMEDY = "Give each process its own group.instance.id; search their logs for FENCED_INSTANCE_ID."
+POLL_REMEDY = (
     "Lower max.poll.records, or raise max.poll.interval.ms above the longest time between two polls. If the process "
     "pauses (garbage collection, no CPU), raise the session timeout."
 )
@@ -131,7 +136,7 @@ def poll_interval(case: DiagnosisCase) -> Iterator[Finding]:
     yield error(
         message=f"{case.named(again)} left the group and rejoined with the same member id: the time between two polls "
         "exceeded max.poll.interval.ms, or the session expired.",
-        remedy=_POLL_REMEDY,
+        remedy=POLL_REMEDY,
         members=tuple(again),
         since_ms=next(change.at_ms for change in of_these if change.member.id == again[0]),
         evidence={
@@ -232,7 +237,7 @@ def static_fencing(case: DiagnosisCase) -> Iterator[Finding]:
             message=f"The static member {instance} changed its member id {count} times in "
             f"{duration_text(case.seen_ms)}: two processes have the same group.instance.id, or one restarts "
             f"repeatedly ({first_names(hosts)}).",
-            remedy="Give each process its own group.instance.id; search their logs for FENCED_INSTANCE_ID.",
+            remedy=FENCING_REMEDY,
             members=tuple(ids[instance]),
             since_ms=case.observations[0].at_ms,
             evidence={"instance": instance, "changes": count, "hosts": tuple(hosts)},

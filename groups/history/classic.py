@@ -158,6 +158,7 @@ class ClassicLifetime:
         self.trail.on_rebalance(
             PastRebalance(
                 group=step.event.group,
+                partition=step.event.partition,
                 offset=step.event.offset,
                 protocol=Protocol.CLASSIC,
                 epoch=step.generation,

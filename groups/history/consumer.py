@@ -184,6 +184,7 @@ class ConsumerLifetime:
             changes.add(RebalanceCause.CONVERSION)
         row = events.PastRebalance(
             group=event.group,
+            partition=event.partition,
             offset=event.offset,
             protocol=events.Protocol.CONSUMER,
             epoch=epoch,

@@ -99,6 +99,7 @@ class PastRebalance:
     """A generation or group epoch. Counts are of members and of partitions."""
 
     group: str
+    partition: int  # of the log
     offset: int  # the record's offset; unique, unlike epochs when a group is deleted and created again
     protocol: Protocol
     epoch: int

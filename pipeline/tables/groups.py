@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 
+from groups.history.storms import STORM_GAP_S, STORM_LEAST
 from pipeline.tables.schemas import GROUPS, OFFSET, shaped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-STORM_LEAST = 3  # the least number of consecutive rebalances in a storm
-STORM_GAP_S = 60.0  # rebalances of a storm start at most this long after the end of the one before
 ZOMBIE_LEAST_S = 600.0
 """A member that owned a partition for less than this within a day is not a zombie: it may not have committed yet."""
 

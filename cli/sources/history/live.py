@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, RefusedError
 from cli.progress import Progress
-from cli.sources.history.read import GroupHistoryRead, HistoryReading, TopicNames, with_settings
+from cli.sources.history.read import GroupHistoryRead, HistoryReading, TopicNames
 from cli.sources.permissions import cause_of
 from cli.sources.wire_source import WireSource
 from coordinator.store.history_log import GroupChoice, GroupLog, PartitionLog
@@ -138,7 +138,8 @@ class _LiveHistory:
         reading = HistoryReading(
             source=self._source.name,
             since=since_ms * US_PER_MS,
-            knowledge_of=lambda group, _: with_settings(self._stated, self._settings.get(group, {})),
+            stated=self._stated,
+            settings_of=lambda group: self._settings.get(group, {}),
         )
         count = self._partitions()
         numbers = sorted(set(partitions_for(groups, count))) if groups and count else range(count)

@@ -20,7 +20,7 @@ from typing import BinaryIO
 from uuid import UUID
 
 from cli.progress import Progress
-from cli.sources.history.read import GroupHistoryRead, HistoryReading, TopicNames, with_settings
+from cli.sources.history.read import GroupHistoryRead, HistoryReading, TopicNames
 from coordinator.store.copies import Notice, failure, find_copies, rank
 from coordinator.store.history_log import GroupChoice, PartitionLog
 from coordinator.store.partition_files import OFFSETS_TOPIC, partitions_for, read_topic_id
@@ -63,9 +63,7 @@ class _Directories:
     ) -> GroupHistoryRead:
         source = ", ".join(map(str, self._directories))
         reading = HistoryReading(
-            source=source,
-            since=since_ms * US_PER_MS,
-            knowledge_of=lambda group, log: self._knowledge(group, stated) if log.is_consumer else stated,
+            source=source, since=since_ms * US_PER_MS, stated=stated, settings_of=self._settings
         )
         all_copies, unlisted = find_copies(self._directories, OFFSETS_TOPIC)
         reading.problems += map(_problem, unlisted)
@@ -97,8 +95,8 @@ class _Directories:
                 names = TopicNames(copy.log.names | dict(self._named), lambda: self._topics.names)
                 reading.add(copy.log, copy.log.groups(), number, names, str(copy.path))
 
-    def _knowledge(self, group: str, stated: Knowledge) -> Knowledge:
-        return with_settings(stated, (self._topics.group_configs or {}).get(group, {}))
+    def _settings(self, group: str) -> Mapping[str, str]:
+        return (self._topics.group_configs or {}).get(group, {})
 
 
 def _of_one_cluster(

@@ -41,27 +41,15 @@ class GroupHistoryRead:
     notices: Sequence[str] = ()
 
 
-def with_settings(stated: Knowledge, settings: Mapping[str, str]) -> Knowledge:
-    """What is stated, completed with the settings of a group of the consumer protocol."""
-
-    def number(name: str, known: int | None) -> int | None:
-        text = settings.get(name, "")
-        return int(text) if known is None and text.isdecimal() else known
-
-    return replace(
-        stated,
-        session_timeout_ms=number("consumer.session.timeout.ms", stated.session_timeout_ms),
-        heartbeat_interval_ms=number("consumer.heartbeat.interval.ms", stated.heartbeat_interval_ms),
-    )
-
-
 @dataclass(slots=True, kw_only=True)
 class HistoryReading:
-    """Builds a `GroupHistoryRead`, partition by partition. `knowledge_of`: of a group, beyond its log."""
+    """Builds a `GroupHistoryRead`, partition by partition. `stated`: knowledge of every group; `settings_of` returns
+    the settings of a consumer group, which complete it."""
 
     source: str
     since: int
-    knowledge_of: Callable[[str, GroupLog], Knowledge] = lambda *_: NOTHING
+    stated: Knowledge = NOTHING
+    settings_of: Callable[[str], Mapping[str, str]] = lambda _: {}
     courses: dict[str, Course] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -74,7 +62,17 @@ class HistoryReading:
         malformed = list(log.malformed)
         whole_from = self.since if log.whole_from is None else max(log.whole_from[1] * US_PER_MS, self.since)
         for group, group_log in sorted(groups.items()):
-            malformed += self.add_group(group, group_log, partition, names, whole_from)
+            unread: list[tuple[int, str]] = []
+            course = course_of(
+                group,
+                list(_events(group_log, partition, names, unread)),
+                Commits(group_log.commits),
+                self._knowledge(group, group_log),
+                complete_since=whole_from,
+            )
+            self.courses[group] = course
+            malformed += unread
+            self._note_other_types(group, group_log)
         for offset, reason in malformed[:_MOST_MALFORMED]:
             message = f"the record at offset {offset} was skipped: {reason}"
             self.problems.append(Problem(subject=where, message=message))
@@ -88,20 +86,21 @@ class HistoryReading:
         if log.end_ms is not None:
             self.until = max(self.until or 0, log.end_ms * US_PER_MS)
 
-    def add_group(
-        self, group: str, log: GroupLog, partition: int, names: Names, whole_from: int
-    ) -> list[tuple[int, str]]:
-        """Add a group. Returns the offsets of records that cannot be read, and why."""
-        unread: list[tuple[int, str]] = []
-        self.courses[group] = course_of(
-            group,
-            list(_events(log, partition, names, unread)),
-            Commits(log.commits),
-            self.knowledge_of(group, log),
-            complete_since=whole_from,
+    def _knowledge(self, group: str, log: GroupLog) -> Knowledge:
+        if not log.is_consumer:
+            return self.stated
+
+        settings = self.settings_of(group)
+
+        def number(name: str, known: int | None) -> int | None:
+            text = settings.get(f"consumer.{name}.ms", "")
+            return int(text) if known is None and text.isdecimal() else known
+
+        return replace(
+            self.stated,
+            session_timeout_ms=number("session.timeout", self.stated.session_timeout_ms),
+            heartbeat_interval_ms=number("heartbeat.interval", self.stated.heartbeat_interval_ms),
         )
-        self._note_other_types(group, log)
-        return unread
 
     def result(self, names: Sequence[str] = ()) -> GroupHistoryRead:
         """What was read, with a problem for each of the `names` without a record."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cli.errors import ExitStatus, UsageError
-from cli.findings import finding_item, hidden_notes
+from cli.findings import finding_data, finding_item, hidden_notes, since_text
 from cli.options import OutputOptions, SelectionOptions, SourceOptions
 from cli.output import emit, notice
 from cli.render.document import VERBOSE, Block, Document, Heading, Table, Text, columns, fields, table_of
@@ -32,10 +32,10 @@ from cli.verbs.watch.recording import read_recording
 from groups.counts import counted, first_names
 from groups.diagnosis.case import Thresholds
 from groups.diagnosis.diagnose import Diagnosis, Health, diagnose
-from groups.findings import Evidence, Figure, Finding, Level
+from groups.findings import Evidence, Figure, Level
 from groups.model import Problem
 from groups.progress import STILL_INTERVALS
-from groups.times import duration_text, format_moment
+from groups.times import duration_text
 
 
 def diagnose_groups(
@@ -170,7 +170,7 @@ def diagnosis_document(
                 one.level.value,
                 one.rule,
                 ",".join(one.members) or one.member,
-                _since(one),
+                since_text(one),
                 one.message,
                 _evidence_text(one.evidence),
                 one.remedy,
@@ -193,28 +193,12 @@ def _data(diagnosis: Diagnosis) -> dict[str, object]:
     return {
         "group": diagnosis.group,
         "verdict": diagnosis.verdict.value,
-        "findings": [_finding_data(finding) for finding in diagnosis.findings],
+        "findings": list(map(finding_data, diagnosis.findings)),
         "not_checked": [
             {"why": one.why, "rules": list(one.rules), "least_s": one.least_ms and one.least_ms / 1000}
             for one in diagnosis.not_checked
         ],
     }
-
-
-def _finding_data(finding: Finding) -> dict[str, object]:
-    return {
-        "rule": finding.rule,
-        "level": finding.level.value,
-        "member": finding.member,
-        "members": list(finding.members),
-        "since": _since(finding),
-        "evidence": {name: list(f) if isinstance(f, tuple) else f for name, f in finding.evidence.items()},
-        **fields(finding, "message", "remedy", "source"),
-    }
-
-
-def _since(finding: Finding) -> str | None:
-    return None if finding.since_ms is None else format_moment(finding.since_ms)
 
 
 def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
@@ -242,7 +226,9 @@ def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]
             if finding.level is not Level.NOTE or verbose:
                 details = []
                 if finding.level is Level.ERROR or verbose:
-                    since = f"since {_since(finding)} or earlier; " if finding.since_ms is not None else ""
+                    since = (
+                        f"since {since_text(finding)} or earlier; " if finding.since_ms is not None else ""
+                    )
                     details.append(f"Evidence: {since}{_evidence_text(finding.evidence)}")
                 yield finding_item(finding, *details)
         if not verbose:

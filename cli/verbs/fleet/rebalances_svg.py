@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 from cli.render.lanes import LETTER, Axis, Box, Drawing, Label, Lane, columns_axis, named_box, runs
 from cli.render.page import shortened_to
+from cli.verbs.why.picture import STYLE_OF_CAUSE
+from groups.history.causes import RebalanceCause
 from groups.times import duration_text
 from pipeline.report.numbers import CAUSES, GroupTimeline, Mark
 
@@ -17,7 +19,7 @@ LEFT = 130
 WIDEST = 90  # Maximum width of a column: a few rebalances need not fill the page
 BOLD = 7.3  # Approximate width of a bold letter
 UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "m"), (1.0, "s"), (0.001, "ms"))
-CAUSE_STYLES = ("k1", "k3", "k5", "k2", "k7", "k4", "k6", "k0")
+CAUSE_STYLES = tuple(STYLE_OF_CAUSE[RebalanceCause(cause)] for cause in CAUSES)
 LONGEST_NAME = 120
 Words: TypeAlias = Callable[[float], str]
 

@@ -64,10 +64,25 @@ class OwnershipLane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnershipHistory:
-    group: str
-    states: tuple[Run, ...]
     lanes: tuple[OwnershipLane, ...]  # The lanes that are drawn
     left_out: int  # Number of partitions that are not drawn; those that changed least are left out
+
+    @classmethod
+    def of(cls, by_place: Mapping[Place, tuple[Run, ...]]) -> OwnershipHistory:
+        together: dict[tuple[Run, ...], list[Place]] = {}
+        for partition in sorted(by_place):
+            together.setdefault(by_place[partition], []).append(partition)
+        lanes = [OwnershipLane(places=tuple(places), runs=runs) for runs, places in together.items()]
+        drawn = sorted(lanes, key=lambda lane: (-len(lane.runs), lane.places))[:MOST_LANES]
+        drawn.sort(key=lambda lane: lane.places)
+        return cls(lanes=tuple(drawn), left_out=len(by_place) - sum(len(lane.places) for lane in drawn))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchedHistory:
+    group: str
+    states: tuple[Run, ...]
+    owners: OwnershipHistory
 
 
 def write_picture(file: Path, recording: Recording, *, force: bool) -> None:
@@ -75,7 +90,7 @@ def write_picture(file: Path, recording: Recording, *, force: bool) -> None:
     write_file(file, picture_lines(recording), new=not force)
 
 
-def stories(recording: Recording) -> list[OwnershipHistory]:
+def stories(recording: Recording) -> list[WatchedHistory]:
     """Each group of a recording over time."""
     state = WatchState()
     states: dict[str, ValueHistory] = {}
@@ -92,7 +107,16 @@ def stories(recording: Recording) -> list[OwnershipHistory]:
             for partition in watched.wanted | of_group.keys():
                 value = owners.get(partition) if is_observed else UNKNOWN
                 of_group.setdefault(partition, ValueHistory()).at(observation.at_ms, value)
-    return [_story(name, track, tracks[name], end_ms) for name, track in states.items()]
+    return [
+        WatchedHistory(
+            group=name,
+            states=track.runs(end_ms),
+            owners=OwnershipHistory.of(
+                {partition: owners.runs(end_ms) for partition, owners in tracks[name].items()}
+            ),
+        )
+        for name, track in states.items()
+    ]
 
 
 def picture_lines(recording: Recording) -> Iterator[str]:
@@ -114,17 +138,24 @@ def picture_lines(recording: Recording) -> Iterator[str]:
     return draw.draw_file(draw.Drawing(title=title, text=text, axis=axis, legend=legend, lanes=lanes))
 
 
-def _lanes(story: OwnershipHistory, axis: draw.Axis) -> Iterator[draw.Lane]:
-    """The lanes of a group: its state, its partitions with the times below, and a note on omitted ones."""
-    kinds = _kinds(story)
+def _lanes(story: WatchedHistory, axis: draw.Axis) -> Iterator[draw.Lane]:
+    """The lanes of a group: its state, and its partitions."""
     yield draw.Lane(height=22, texts=(draw.Label(story.group, y=14, style="strong"),))
     states = []
     for run in story.states:
         style = draw.AWAY if run.value == UNKNOWN else "box"
         states.append(_span(run, style, run.value or "", story.group, axis))
     yield draw.Lane(height=HEIGHT + 4, texts=(draw.Label("state", y=14),), spans=states)
-    marks = list(draw.round_places(int(axis.start), int(axis.end)))
-    yield draw.Lane(height=0, rules=marks, rule_height=HEIGHT * len(story.lanes))
+    yield from owner_lanes(story.owners, axis)
+
+
+def owner_lanes(
+    story: OwnershipHistory, axis: draw.Axis, rules: Sequence[int] | None = None
+) -> Iterator[draw.Lane]:
+    """The lanes of partitions, dashed lines at `rules` or at round times, the times, and a note on omitted ones."""
+    kinds = _kinds(story)
+    marks = list(draw.clock_places(int(axis.start), int(axis.end)))
+    yield draw.Lane(height=0, rules=marks if rules is None else rules, rule_height=HEIGHT * len(story.lanes))
     for lane in story.lanes:
         label, gap_ms = _label(lane.places), lane.without_owner_ms
         without = f", {duration_text(gap_ms)} without an owner" if gap_ms else ""
@@ -168,19 +199,6 @@ def _end_ms(recording: Recording) -> int:
     """The end of the picture: a little after the last observation, so that it is visible."""
     first, last = recording.observations[0].at_ms, recording.observations[-1].at_ms
     return max(last + max(recording.header.every_ms, (last - first) // 50), first + 1)
-
-
-def _story(
-    name: str, state: ValueHistory, tracks: Mapping[Place, ValueHistory], end_ms: int
-) -> OwnershipHistory:
-    together: dict[tuple[Run, ...], list[Place]] = {}
-    for partition in sorted(tracks):
-        together.setdefault(tracks[partition].runs(end_ms), []).append(partition)
-    lanes = [OwnershipLane(places=tuple(places), runs=runs) for runs, places in together.items()]
-    drawn = sorted(lanes, key=lambda lane: (-len(lane.runs), lane.places))[:MOST_LANES]
-    count = sum(len(lane.places) for lane in lanes) - sum(len(lane.places) for lane in drawn)
-    drawn.sort(key=lambda lane: lane.places)
-    return OwnershipHistory(group=name, states=state.runs(end_ms), lanes=tuple(drawn), left_out=count)
 
 
 def _kinds(story: OwnershipHistory) -> dict[str, int]:

@@ -22,7 +22,7 @@ from tests.cli.shells.terminal import SCRIPTS
 
 SHELLS = [shell.value for shell in Shell]
 FREE_TEXT = {
-    "--add", "--advertise", "--as-of", "--bootstrap-server", "--bounce-seconds", "--brokers", "--by-duration",
+    "--add", "--advertise", "--as-of", "--at", "--bootstrap-server", "--bounce-seconds", "--brokers", "--by-duration",
     "--catch-up", "--chance", "--client", "--cluster-id", "--columns", "--commit-interval", "--concurrency",
     "--conf", "--config", "--every", "--expires-within", "--fail-rack", "--for", "--from", "--group", "--hot",
     "--instance", "--interval", "--jobs", "--key-type", "--limit", "--listen", "--loading", "--master", "--match",

@@ -291,9 +291,9 @@ def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
         header=Header(at_ms=0, groups=("g",), source="x", every_ms=1000), observations=observations
     )
     (story,) = stories(recording)
-    lanes = {lane.places: [run.value for run in lane.runs] for lane in story.lanes}
+    lanes = {lane.places: [run.value for run in lane.runs] for lane in story.owners.lanes}
     assert lanes == {(("orders", 0), ("orders", 1)): ["a"], (("orders", 2), ("orders", 3)): ["b", None, "a"]}
-    assert [lane.without_owner_ms for lane in story.lanes] == [0, 1000]
+    assert [lane.without_owner_ms for lane in story.owners.lanes] == [0, 1000]
     drawn = "".join(picture_lines(recording))
     assert "orders:2,3, 1 s without an owner" in drawn
     assert "orders:2,3: b, from 00:00:01.000 for 1 s" in drawn
@@ -301,4 +301,4 @@ def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
         header=recording.header, observations=(timed(1000, CLASSIC), timed(2000, REBALANCING))
     )
     (story,) = stories(classic)
-    assert {run.value for lane in story.lanes for run in lane.runs} == {"a", "b", UNKNOWN}
+    assert {run.value for lane in story.owners.lanes for run in lane.runs} == {"a", "b", UNKNOWN}

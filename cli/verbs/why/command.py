@@ -1,0 +1,33 @@
+"""`kohort why`."""
+
+from __future__ import annotations
+
+from cli.options import OutputOptions, SourceOptions
+from cli.verbs.why.options import HistorySelection, WhyOptions
+
+
+def why(
+    *, selection: HistorySelection, options: WhyOptions, source: SourceOptions, output: OutputOptions
+) -> None:
+    """Explain why groups rebalanced, and what was not read.
+
+    Reads the past of groups from __consumer_offsets: who joined, left or crashed, repetitions folded, and what to do
+    next. Exit status: 0 answered, 3 something could not be read.
+
+    \b
+    Examples:
+      kohort why payments -b localhost:9092
+      kohort why payments --since 6h --output html > incident.html
+      kohort why payments --at 2026-03-01T03:07:00Z --log-dir DIR
+    """
+    from cli.output import emit, write_file
+    from cli.verbs.why.answer import answer_of
+    from cli.verbs.why.view import why_document
+
+    answer = answer_of(selection, options, source)
+    if options.svg is not None:
+        from cli.render.lanes import draw_file
+        from cli.verbs.why.picture import drawing_of
+
+        write_file(options.svg, draw_file(drawing_of([one.account for one in answer.explanations])))
+    emit(why_document(answer, verbose=options.verbose, output=output.output), output)

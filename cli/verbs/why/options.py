@@ -1,0 +1,48 @@
+"""The options of `kohort why`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cli.options import SelectionOptions, option
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistorySelection(SelectionOptions):
+    """The groups that are named, that match, or all: what they were in the past is not known before it is read."""
+
+    types: list[str] | None = None  # Not an option, like the next fields
+    states: list[str] | None = None
+    protocols: list[str] | None = None
+    topics: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyOptions:
+    since: Annotated[
+        str | None,
+        option(
+            "--since",
+            "From this time on: 2026-03-01T03:00:00Z, milliseconds since 1970, or 2h ago as 2h; "
+            "24 hours before the end by default.",
+            "TIME",
+        ),
+    ] = None
+    until: Annotated[
+        str | None, option("--until", "Until this time; by default now, or the end of the log.", "TIME")
+    ] = None
+    at: Annotated[
+        str | None,
+        option(
+            "--at", "Show the state at this time: owners, since when, and what the group waited for.", "TIME"
+        ),
+    ] = None
+    verbose: Annotated[
+        bool,
+        option("--verbose", "Show each rebalance with its evidence: epochs, offsets in the log, commits."),
+    ] = False
+    svg: Annotated[
+        Path | None, option("--svg", "Draw the owners of partitions and the rebalances.", "FILE")
+    ] = None

@@ -1,0 +1,317 @@
+"""The answer of `kohort why` as a document: what is missing, the headline, a line per rebalance, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+
+from cli.findings import finding_item
+from cli.render.cells import Cell, duration_cell
+from cli.render.document import (
+    VERBOSE,
+    Block,
+    Details,
+    Document,
+    Heading,
+    Picture,
+    Table,
+    Text,
+    columns,
+    table_of,
+)
+from cli.render.lines import Role
+from cli.render.output_format import PAGES, OutputFormat
+from cli.verbs.why.answer import Explanation, WhyAnswer
+from cli.verbs.why.data import answer_data, duration_s, moment_text
+from cli.verbs.why.moment_view import moment_blocks
+from cli.verbs.why.picture import drawing_of
+from groups.counts import counted
+from groups.findings import Finding, Level
+from groups.history.account import Account, Explained
+from groups.history.headline import headline, span_text, unread_range
+from groups.history.pauses import Pause
+from groups.history.processes import Change, TiedBy
+from groups.history.stories import reasons
+from groups.history.storms import begin_of
+from groups.times import EPOCH, duration_text
+
+_MOST_SECTIONS = 20  # groups that are explained one by one
+_ROLES = {Level.ERROR: Role.BAD, Level.WARNING: Role.WARNING}
+
+
+def why_document(answer: WhyAnswer, *, verbose: bool, output: OutputFormat) -> Document:
+    explanations = answer.explanations
+    if output is OutputFormat.CSV:
+        blocks: list[Block] = [_csv_table(explanations)]
+    elif not explanations and answer.problems:
+        blocks = []
+    elif len(explanations) == 1:
+        blocks = list(_section(answer, explanations[0], verbose=verbose, output=output))
+    else:
+        blocks = list(_sections(answer, verbose=verbose, output=output))
+    return Document(
+        command="why",
+        data=answer_data(answer),
+        blocks=blocks,
+        errors=answer.problems,
+        more="" if verbose else VERBOSE,
+    )
+
+
+def _sections(answer: WhyAnswer, *, verbose: bool, output: OutputFormat) -> Iterator[Block]:
+    """A table of the groups that rebalanced, and a section for each of them, or of those with most rebalances."""
+    shown = [one for one in answer.explanations if one.account.rebalances or one.moment is not None]
+    if output in PAGES:
+        yield Heading("Rebalances of groups", level=1)
+    quiet = len(answer.explanations) - len(shown)
+    yield Text(
+        f"{counted(len(shown), 'group')} rebalanced, and {quiet:,} did not, {_span(answer)}.", Role.STRONG
+    )
+    if not shown:
+        return
+    yield table_of(
+        shown,
+        ("GROUP", lambda one: one.account.group),
+        ("#REBALANCES", lambda one: len(one.account.rebalances)),
+        ("##STORMS", lambda one: len(one.account.storms)),
+        ("MOVED", lambda one: sum(explained.rebalance.moved for explained in one.account.rebalances)),
+        ("UNREAD-TIME", lambda one: _unread_cell(one.account.pauses)),
+        ("FINDINGS", lambda one: ", ".join(dict.fromkeys(finding.rule for finding in one.findings))),
+    )
+    for explanation in shown[:_MOST_SECTIONS]:
+        yield Heading(explanation.account.group)
+        yield from _section(answer, explanation, verbose=verbose, output=output, is_only=False)
+    if len(shown) > _MOST_SECTIONS:
+        yield Text(f"{len(shown) - _MOST_SECTIONS:,} more groups: name them to see theirs.", Role.FAINT)
+
+
+def _span(answer: WhyAnswer) -> str:
+    return f"{moment_text(answer.since)} to {moment_text(answer.until)}"
+
+
+def _section(
+    answer: WhyAnswer, explanation: Explanation, *, verbose: bool, output: OutputFormat, is_only: bool = True
+) -> Iterator[Block]:
+    account, is_page = explanation.account, output in PAGES
+    if is_page and is_only:
+        yield Heading(f"{account.group}: {_title(account)}", level=1)
+    yield from _truth(account)
+    worst = explanation.findings[0].level if explanation.findings else Level.NOTE
+    if explanation.moment is not None:
+        yield from moment_blocks(explanation.moment, account)
+        yield Text(f"{headline(account)}.")
+        yield Text(_read_text(answer, account), Role.FAINT)
+        return
+    yield Text(f"{headline(account)}.", _ROLES.get(worst, Role.STRONG))
+    if account.rebalances:
+        if is_page:
+            yield Picture(text=_picture_text(account), drawing=lambda: drawing_of([account]))
+        yield _table(account)
+        yield from _ties(account)
+    yield from _advice(explanation.findings, is_page=is_page)
+    if verbose:
+        yield from _evidence(account)
+    elif is_page and account.rebalances:
+        yield Details(
+            summary="Evidence: each rebalance, and what the records show", blocks=tuple(_evidence(account))
+        )
+    if is_page:
+        yield Heading("What was read")
+    yield Text(_read_text(answer, account), Role.FAINT)
+
+
+def _title(account: Account) -> str:
+    if not account.rebalances:
+        return "no rebalances"
+    rebalances = [one.rebalance for one in account.rebalances]
+    span = span_text(begin_of(rebalances[0]), max(one.end or begin_of(one) for one in rebalances))
+    return f"{counted(len(rebalances), 'rebalance')} {span}"
+
+
+def _truth(account: Account) -> Iterator[Text]:
+    """What is missing from the records of the time that was requested."""
+    since = account.complete_since
+    if since is None:
+        yield Text(
+            "From when on the records are complete is not known: rebalances may be missing.", Role.WARNING
+        )
+    elif since > account.since:
+        yield Text(
+            f"Complete since {moment_text(since)}: earlier records were compacted, deleted or not readable, and some "
+            "rebalances and causes before are missing.",
+            Role.WARNING,
+        )
+    skipped = sum(one.rebalance.skipped or 0 for one in account.rebalances)
+    if skipped:
+        yield Text(
+            f"{counted(skipped, 'generation or epoch').replace('epochs', 'epochs')} in this time left no record, or "
+            "lost it.",
+            Role.WARNING,
+        )
+
+
+def _table(account: Account) -> Table:
+    """A row per rebalance, or for several that repeat."""
+    folds = any(len(fold.indices) > 1 for fold in account.lines)
+    rows: list[list[Cell]] = []
+    for fold in account.lines:
+        explained = [account.rebalances[index] for index in fold.indices]
+        pauses = dict.fromkeys(pause for one in explained for pause in one.pauses)
+        rows.append(
+            [
+                _clock(begin_of(explained[0].rebalance)),
+                _what(explained),
+                *([len(explained)] if folds else []),
+                duration_cell(_added([duration_s(one) for one in explained])),
+                _members(explained),
+                sum(one.rebalance.moved for one in explained),
+                duration_cell(sum(one.without_owner_us for one in explained) / 1_000_000),
+                _unread_cell(list(pauses)),
+            ]
+        )
+    count = ("#REBALANCES",) if folds else ()
+    names = (
+        "START",
+        "WHAT-HAPPENED",
+        *count,
+        "#DURATION",
+        "##MEMBERS",
+        "#MOVED",
+        "#UNOWNED-TIME",
+        "UNREAD-TIME",
+    )
+    return Table(columns=columns(*names), rows=rows)
+
+
+def _clock(time: int) -> str:
+    """`2026-11-28 03:02:11Z`, as `--at` takes it."""
+    return f"{EPOCH + timedelta(microseconds=time):%Y-%m-%d %H:%M:%SZ}"
+
+
+def _added(durations: Sequence[float | None]) -> float | None:
+    known = [duration for duration in durations if duration is not None]
+    return sum(known) if known else None
+
+
+def _what(explained: Sequence[Explained]) -> str:
+    text = "; ".join(reasons(explained))
+    if len(explained) == 1:
+        return text if explained[0].rebalance.end is not None else f"{text}; not complete at the end"
+    lasted = (explained[-1].rebalance.end or 0) - begin_of(explained[0].rebalance)
+    return f"{text}, within {duration_text(max(lasted, 0) / 1000)}"
+
+
+def _members(explained: Sequence[Explained]) -> str:
+    """`6 → 5`; of several: `5 to 6`, the fewest and the most."""
+    rebalances = [one.rebalance for one in explained]
+    if len(rebalances) == 1:
+        return f"{rebalances[0].members_before:,} → {rebalances[0].members:,}"
+    counts = [count for one in rebalances for count in (one.members_before, one.members)]
+    return f"{min(counts):,} to {max(counts):,}"
+
+
+def _unread_cell(pauses: Sequence[Pause]) -> str | None:
+    return unread_range(pauses) if pauses else None
+
+
+def _ties(account: Account) -> Iterator[Text]:
+    """By what the member ids of restarts were tied together."""
+    tied = {
+        change.process.tied_by for one in account.rebalances for change in one.changes if change.is_return
+    }
+    if tied:
+        by = " or ".join(kind.value for kind in TiedBy if kind in tied)
+        yield Text(f"Returned: a member with the same {by}.", Role.FAINT)
+
+
+def _advice(findings: Sequence[Finding], *, is_page: bool) -> Iterator[Block]:
+    if findings and is_page:
+        yield Heading("Findings")
+    for finding in findings:
+        yield finding_item(finding)
+
+
+def _evidence(account: Account) -> Iterator[Block]:
+    """Every rebalance with its record, every departure with its verdict, every pause with its commits."""
+    yield table_of(
+        account.rebalances,
+        ("START", lambda one: moment_text(begin_of(one.rebalance))),
+        ("PROTOCOL", lambda one: one.rebalance.protocol.value),
+        ("#GROUP-EPOCH", lambda one: one.rebalance.epoch),
+        ("#PARTITION", lambda one: one.rebalance.partition),
+        ("#OFFSET", lambda one: one.rebalance.offset),
+        ("CAUSE", lambda one: ", ".join(cause.value for cause in one.rebalance.causes)),
+        ("ASSIGNOR", lambda one: one.rebalance.assignor),
+        ("JOINED", lambda one: ", ".join(one.rebalance.joined)),
+        ("LEFT", lambda one: ", ".join(one.rebalance.left)),
+    )
+    departed = [
+        (one, change) for one in account.rebalances for change in one.changes if change.cause is not None
+    ]
+    if departed:
+        yield Table(
+            columns=columns("START", "MEMBER", "CAUSE", "WHY"), rows=[_departed(*pair) for pair in departed]
+        )
+    if account.pauses:
+        names = ("TOPIC", "#PARTITION", "LAST-COMMIT", "NEXT-COMMIT", "#UNREAD-TIME")
+        rows: list[list[Cell]] = [
+            [
+                *pause.place,
+                moment_text(pause.since),
+                moment_text(pause.until),
+                None if pause.until is None else duration_cell((pause.until - pause.since) / 1_000_000),
+            ]
+            for pause in account.pauses
+        ]
+        yield Table(columns=columns(*names), rows=rows)
+
+
+def _departed(explained: Explained, change: Change) -> list[Cell]:
+    verdict = change.verdict
+    cause = change.cause
+    probably = "" if verdict is None or verdict.probably is None else f", probably {verdict.probably.value}"
+    return [
+        moment_text(begin_of(explained.rebalance)),
+        change.record.member,
+        f"{cause.value if cause else ''}{probably}",
+        verdict.why if verdict else None,
+    ]
+
+
+def _read_text(answer: WhyAnswer, account: Account) -> str:
+    complete = moment_text(account.complete_since) or "an unknown time"
+    return f"Read from {answer.source}: {_span(answer)}; complete since {complete}."
+
+
+def _picture_text(account: Account) -> str:
+    places = {span.place for span in account.holdings}
+    return f"The owners of {counted(len(places), 'partition')}, and {counted(len(account.rebalances), 'rebalance')}."
+
+
+def _csv_table(explanations: Sequence[Explanation]) -> Table:
+    """A row per rebalance, for programs."""
+    rows = [
+        (explanation.account, explained)
+        for explanation in explanations
+        for explained in explanation.account.rebalances
+    ]
+    return table_of(
+        rows,
+        ("GROUP", lambda row: row[0].group),
+        ("#GROUP-EPOCH", lambda row: row[1].rebalance.epoch),
+        ("START", lambda row: moment_text(begin_of(row[1].rebalance))),
+        ("#DURATION", lambda row: duration_cell(duration_s(row[1]))),
+        ("CAUSE", lambda row: row[1].rebalance.causes[0].value),
+        ("WHAT-HAPPENED", lambda row: "; ".join(reasons([row[1]]))),
+        ("PROTOCOL", lambda row: row[1].rebalance.protocol.value),
+        ("ASSIGNOR", lambda row: row[1].rebalance.assignor),
+        ("##MEMBERS-BEFORE", lambda row: row[1].rebalance.members_before),
+        ("##MEMBERS", lambda row: row[1].rebalance.members),
+        ("#MOVED", lambda row: row[1].rebalance.moved),
+        ("#REVOKED", lambda row: row[1].rebalance.revoked),
+        ("#UNOWNED-TIME", lambda row: duration_cell(row[1].without_owner_us / 1_000_000)),
+        ("##UNREAD", lambda row: len({pause.place for pause in row[1].pauses})),
+        ("JOINED", lambda row: ", ".join(row[1].rebalance.joined)),
+        ("LEFT", lambda row: ", ".join(row[1].rebalance.left)),
+        ("#STORM", lambda row: row[1].storm),
+    )
