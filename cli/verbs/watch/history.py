@@ -28,6 +28,7 @@ from groups.model import Group, GroupState, GroupType, Member
 from groups.times import duration_text, format_moment
 
 _US_PER_MS = 1000
+_NO_PARTITION = -1  # of the log, which was not read
 _MOST_MISSED = 4  # a longer time between two observations, in their usual distance, is reported as a gap
 _LEAST_GAP_MS = 10_000
 _UNSEEN = "left, or its session expired: observations do not show which"
@@ -174,6 +175,7 @@ class _ObservedGroup:
         kind = (group or opened.base or Group(id="", type=GroupType.CLASSIC, state=GroupState.EMPTY)).type
         return PastRebalance(
             group=self._name,
+            partition=_NO_PARTITION,
             offset=number,
             protocol=Protocol.CLASSIC if kind is GroupType.CLASSIC else Protocol.CONSUMER,
             epoch=(group.group_epoch if group else None) or 0,
