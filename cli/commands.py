@@ -76,6 +76,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
     },
     "Monitor and analyze many groups": {
         "exporter": "cli.verbs.exporter.command:exporter",
+        "record": "cli.verbs.record.command:record",
         "fleet": Family(
             summary="Analyze thousands of groups with Apache Spark.",
             commands={

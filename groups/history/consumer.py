@@ -81,6 +81,11 @@ class ConsumerLifetime:
             self._report(opened, event.time)
             self._open.remove(opened)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether every epoch so far is complete."""
+        return not self._open
+
     def end(self, time: int) -> Predecessor:
         """End a group that is deleted or converted: its members were deleted before."""
         self.finish(time)

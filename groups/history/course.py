@@ -109,6 +109,11 @@ class GroupHistory:
             for snapshot in self._watched[place]:
                 snapshot.after.setdefault(place, Commit(time, offset))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether `settled` has returned every rebalance so far."""
+        return not self._rebalances and self._replay.is_settled
+
     def settled(self, now: int) -> Settled:
         """The rebalances and spans that have ended and can be judged, each once. `now`: the time of the log."""
         return self._take([row for row in self._rebalances if _settles(row) <= now])

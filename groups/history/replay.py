@@ -43,6 +43,11 @@ class GroupReplay:
         else:
             self._consumer(event)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether all rebalances so far were reported."""
+        return not isinstance(self._life, ConsumerLifetime) or self._life.is_settled
+
     def finish(self) -> None:
         """Report open rebalances and spans at the end of the log."""
         if isinstance(self._life, ConsumerLifetime):

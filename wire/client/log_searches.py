@@ -179,16 +179,18 @@ def fetch(
     partition_max_bytes: int,
     deadline: Deadline,
     isolation_level: int = READ_UNCOMMITTED,
+    max_wait_ms: int = 0,
 ) -> Replies[TopicPartition, FetchResponseResponsePartition]:
     """Fetch the bytes at one offset of each partition from one leader, without a fetch session. One whole batch of the
-    first partition that has records is returned; of others at most `partition_max_bytes` (KIP-74), or nothing."""
+    first partition that has records is returned; of others at most `partition_max_bytes` (KIP-74), or nothing. Without
+    any, the broker waits for `max_wait_ms`."""
 
     def entry(key: TopicPartition) -> dict[str, object]:
         return {"partition": key[1], "fetch_offset": offsets[key], "partition_max_bytes": partition_max_bytes}
 
     request = {
-        "max_wait_ms": 0,
-        "min_bytes": 0,
+        "max_wait_ms": max_wait_ms,
+        "min_bytes": int(max_wait_ms > 0),
         "max_bytes": MOST_BYTES,
         "isolation_level": isolation_level,
         "topics": topic_entries(offsets, "topic", entry),

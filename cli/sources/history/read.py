@@ -65,17 +65,8 @@ class HistoryReading:
         malformed = list(log.malformed)
         whole_from = self.since if log.whole_from is None else max(log.whole_from[1] * US_PER_MS, self.since)
         for group, group_log in sorted(groups.items()):
-            unread: list[tuple[int, str]] = []
-            course = course_of(
-                group,
-                list(_events(group_log, partition, names, unread)),
-                Commits(group_log.commits),
-                self._knowledge(group, group_log),
-                complete_since=whole_from,
-            )
-            self.courses[group] = course
-            malformed += unread
-            self._note_other_types(group, group_log)
+            knowledge = self._knowledge(group, group_log)
+            malformed += self.add_group(group, group_log, partition, names, knowledge, whole_from)
         for offset, reason in malformed[:_MOST_MALFORMED]:
             message = f"the record at offset {offset} was skipped: {reason}"
             self.problems.append(Problem(subject=where, message=message))
@@ -88,6 +79,21 @@ class HistoryReading:
         self._note_clock(log, where)
         if log.end_ms is not None:
             self.until = max(self.until or 0, log.end_ms * US_PER_MS)
+
+    def add_group(
+        self, group: str, log: GroupLog, partition: int, names: Names, knowledge: Knowledge, whole_from: int
+    ) -> list[tuple[int, str]]:
+        """Add a group. Returns the offsets of records that cannot be read, and why."""
+        unread: list[tuple[int, str]] = []
+        self.courses[group] = course_of(
+            group,
+            list(_events(log, partition, names, unread)),
+            Commits(log.commits),
+            knowledge,
+            complete_since=whole_from,
+        )
+        self._note_other_types(group, log)
+        return unread
 
     def _knowledge(self, group: str, log: GroupLog) -> Knowledge:
         if not log.is_consumer:

@@ -25,13 +25,13 @@ FREE_TEXT = {
     "--add", "--advertise", "--as-of", "--at", "--bootstrap-server", "--bounce-seconds", "--brokers", "--by-duration",
     "--catch-up", "--chance", "--client", "--cluster-id", "--columns", "--commit-interval", "--concurrency",
     "--conf", "--config", "--every", "--expires-within", "--fail-rack", "--for", "--from", "--group", "--hot",
-    "--instance", "--interval", "--jobs", "--key-type", "--limit", "--listen", "--loading", "--master", "--match",
-    "--match-topic", "--max-series", "--metrics", "--property", "--reason", "--rebalance-time", "--regex",
-    "--round", "--search", "--secret", "--secret-env", "--secret-file", "--seed", "--seeds", "--shift-by", "--since",
-    "--skew", "--sort", "--speed", "--step", "--stop-at", "--storm", "--timeout", "--times", "--to",
-    "--to-bootstrap-server", "--to-datetime", "--to-offset", "--topic", "--topic-prefix",
-    "--transaction-time", "--until", "--unused-for",
-    "--validate-regex", "--wait", "--wait-empty", "--watch",
+    "--instance", "--interval", "--jobs", "--keep", "--key-type", "--limit", "--listen", "--loading", "--master",
+    "--match", "--match-topic", "--max-series", "--max-size", "--metrics", "--on-finding", "--per-hour",
+    "--property", "--reason", "--rebalance-time", "--regex", "--round", "--search", "--secret", "--secret-env",
+    "--secret-file", "--seed", "--seeds", "--shift-by", "--since", "--skew", "--sort", "--speed", "--step",
+    "--stop-at", "--storm", "--timeout", "--times", "--to", "--to-bootstrap-server", "--to-datetime", "--to-offset",
+    "--topic", "--topic-prefix", "--transaction-time", "--until", "--unused-for", "--validate-regex", "--wait",
+    "--wait-empty", "--watch", "--webhook",
 }  # fmt: skip
 """Options with arbitrary values. Any other must have its values in cli/verbs/completion/values.py."""
 

@@ -1,0 +1,1 @@
+"""The journal of `kohort record`: one SQLite file."""

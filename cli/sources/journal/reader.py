@@ -1,0 +1,196 @@
+"""Reads a journal, also while it is written. Of a damaged one, all that can be read; `problems` has the rest."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from cli.sources.journal import schema
+from cli.sources.journal.packed import COMMITS, MINUTE_MS, PROGRESS, Table, ends_of_minutes, unpack
+from cli.sources.journal.writer import StoredRecord
+
+T = TypeVar("T")
+
+
+class StoredGroup(NamedTuple):
+    number: int
+    name: str
+    log_partition: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredKnowledge:
+    """What was observed of a group. Times in ms."""
+
+    session_timeout_ms: int | None = None
+    heartbeat_interval_ms: int | None = None
+    present: Mapping[str, int]
+    absent: Mapping[str, int]
+
+
+class JournalReader:
+    """Use it in a `with` block. Raises JournalError: the file cannot be opened, or is not a
+    journal."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.problems: list[str] = []
+        if not file.is_file():
+            raise schema.JournalError(f"{file}: there is no such file; kohort record writes journals")
+        try:
+            self._connection = _opened(file)
+            schema.check(self._connection, file)
+            # Else a file that is too short could not be read at all.
+            self._connection.execute("PRAGMA writable_schema = ON")
+            self._connection.execute("BEGIN")
+        except sqlite3.Error as error:
+            raise schema.problem(file, error) from None
+        self.about = dict(self._rows("SELECT name, value FROM about"))
+
+    def __enter__(self) -> JournalReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def groups(self, wants: Callable[[str], bool]) -> list[StoredGroup]:
+        rows = self._rows("SELECT id, name, log_partition FROM groups")
+        return sorted((StoredGroup(*row) for row in rows if wants(row[1])), key=lambda group: group.name)
+
+    def topics(self) -> dict[str, str]:
+        """The names of topics by id."""
+        return dict(self._rows("SELECT id, name FROM topics"))
+
+    def since_ms(self) -> dict[int, int]:
+        """Since when nothing is missing, by partition of the log."""
+        return dict(self._rows("SELECT log_partition, since_ms FROM positions WHERE since_ms IS NOT NULL"))
+
+    def until_ms(self) -> int | None:
+        """The time of the last record."""
+        return max(
+            (at for (at,) in self._rows("SELECT time_ms FROM positions") if at is not None), default=None
+        )
+
+    def gaps(self, log_partition: int) -> Sequence[tuple[int, int, int | None, int | None, str]]:
+        """Offsets, times in ms and reasons of what is missing."""
+        return list(
+            self._rows(
+                "SELECT from_offset, to_offset, from_ms, to_ms, reason FROM gaps WHERE log_partition = ?",
+                log_partition,
+            )
+        )
+
+    def places(self, group: int) -> dict[int, tuple[str, int]]:
+        rows = self._rows("SELECT id, topic, partition FROM places WHERE group_id = ?", group)
+        return {number: (topic, partition) for number, topic, partition in rows}
+
+    def records(self, group: int) -> Iterator[StoredRecord]:
+        """In the order of the log."""
+        rows = self._rows(
+            "SELECT log_offset, time_ms, key, value FROM records WHERE group_id = ? ORDER BY log_offset",
+            group,
+        )
+        for offset, time_ms, key, value in rows:
+            octets = None if value is None else self._read(zlib.decompress, value)
+            if value is None or octets is not None:
+                yield StoredRecord(offset, time_ms, key, octets)
+
+    def commits(self, group: int, since_ms: int, until_ms: int) -> Table:
+        """The commits of a span in the order of the log: all around rebalances, else two a minute."""
+        exact = [
+            self._read(lambda data: unpack(data, COMMITS), data)
+            for (data,) in self._rows(
+                "SELECT data FROM commits WHERE group_id = ? AND to_ms >= ? AND from_ms <= ?",
+                group,
+                since_ms,
+                until_ms,
+            )
+        ]
+        # Only the group's own rows are visited: there may be thousands of other groups in each minute.
+        minutes = self._rows(
+            "WITH RECURSIVE span(minute) AS (SELECT ?2 UNION ALL SELECT minute + 1 FROM span WHERE minute < ?3) "
+            "SELECT data FROM span CROSS JOIN progress USING (minute) WHERE group_id = ?1",
+            group,
+            max(since_ms, self._first_minute() * MINUTE_MS) // MINUTE_MS,
+            min(until_ms, (self.until_ms() or 0) + MINUTE_MS) // MINUTE_MS,
+        )
+        coarse = [self._read(lambda data: unpack(data, PROGRESS), data) for (data,) in minutes]
+        tables = [table for table in exact if table is not None]
+        tables += [ends_of_minutes(table) for table in coarse if table is not None]
+        if not tables:
+            return np.empty(0, dtype=COMMITS)
+        together = np.concatenate(tables)
+        _, first = np.unique(together["log_offset"], return_index=True)
+        return together[first]
+
+    def knowledge(self, group: int) -> StoredKnowledge:
+        settings = next(
+            self._rows(
+                "SELECT session_timeout_ms, heartbeat_interval_ms FROM settings WHERE group_id = ?", group
+            ),
+            (None, None),
+        )
+        members = list(
+            self._rows("SELECT member, present_ms, absent_ms FROM members WHERE group_id = ?", group)
+        )
+        return StoredKnowledge(
+            session_timeout_ms=settings[0],
+            heartbeat_interval_ms=settings[1],
+            present={member: present for member, present, _ in members},
+            absent={member: absent for member, _, absent in members if absent is not None},
+        )
+
+    def totals(self) -> list[tuple[str, str, int]]:
+        """Counters by group and name, since the journal was begun."""
+        return list(
+            self._rows("SELECT g.name, t.name, value FROM totals t JOIN groups g ON g.id = t.group_id")
+        )
+
+    def _first_minute(self) -> int:
+        return next(self._rows("SELECT coalesce(min(minute), 0) FROM progress"), (0,))[0]
+
+    def _rows(self, query: str, *values: object) -> Iterator[Any]:
+        """The rows before the first that cannot be read."""
+        try:
+            yield from self._connection.execute(query, values)
+        except sqlite3.Error as error:
+            self._note(str(error))
+
+    def _read(self, read: Callable[[bytes], T], data: bytes) -> T | None:
+        try:
+            return read(data)
+        except (ValueError, zlib.error) as error:
+            self._note(str(error))
+            return None
+
+    def _note(self, problem: str) -> None:
+        text = f"a part of it cannot be read: {problem}"
+        if text not in self.problems:
+            self.problems.append(text)
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """A connection that only reads; it sees every transaction that is complete."""
+    uri = file.absolute().as_uri()
+    for mode in (
+        "mode=ro",
+        "immutable=1",
+    ):  # a directory that cannot be written has no room for SQLite's own files
+        connection = sqlite3.connect(
+            f"{uri}?{mode}", uri=True, timeout=schema.BUSY_MS / 1000, isolation_level=None
+        )
+        try:
+            connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.OperationalError:
+            connection.close()
+            if mode == "immutable=1":
+                raise
+        else:
+            return connection
+    raise AssertionError("the loop returns or raises")

@@ -1,0 +1,1 @@
+"""`kohort record`: the flight recorder."""

@@ -1,0 +1,455 @@
+"""What a recorder makes of the log: commits of each partition and minute, records of groups, and from these their
+rebalances. A group with new records is watched: its commits are kept one by one, until its rebalances are judged and
+its partitions make progress again. All of it is written with the position after it, in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cli.sources.history.read import TopicNames
+from cli.sources.journal.packed import COMMITS, Table, by_minute
+from cli.sources.journal.writer import JournalWriter, Position, StoredRecord
+from cli.verbs.record.following import Fetched, Lost
+from cli.verbs.record.open_commits import OpenCommits
+from cli.verbs.record.recent import RecentCommits
+from coordinator.store.history_events import CommitKeys, GroupRecord, commits_in, event_in, group_in
+from groups.history.course import GroupHistory, Settled
+from groups.history.departures import NOTHING, Knowledge
+from groups.history.events import KEY_VERSIONS, PastRebalance, Place
+from wire.log.batch_header import CONTROL, Batches
+from wire.log.batch_scan import scan
+from wire.log.columns import Columns, columns_of
+from wire.log.compression import ExpandsTooFar
+from wire.log.errors import DamagedLog
+from wire.log.offset_columns import LEGACY_OFFSET_COMMIT, NO_TYPE, OFFSET_COMMIT, key_types
+from wire.log.timestamps import US_PER_MS
+from wire.messages.reader import DecodeError
+from wire.messages.record_codec import UnknownKeyType
+from wire.uuids import format_uuid, parse_uuid
+
+LOOK_BACK_MS = 300_000  # read again after a restart, for commits before a departure
+WATCHED_MS = 600_000  # the longest time that a partition without commits keeps its group watched
+CLOCKS_MS = 5_000  # by which the clocks of brokers may be behind
+_HISTORIES = 2_000  # the number of groups whose state is kept in memory
+_LEAST_ROOM = 1024
+
+
+@dataclass(slots=True)
+class _Watch:
+    history: GroupHistory
+    number: int  # of the group
+    log_partition: int
+    since_ms: int
+    last_ms: int  # the time of the last record
+    quiet: set[int]  # the places without a commit since the last record
+    fed: int = -1  # the offset of the last record or commit that the history has
+
+    def commits(self, rows: Table, places: Mapping[int, Place]) -> None:
+        for place, time_ms, committed, log_offset in rows.tolist():
+            self.history.commit(places[place], time_ms * US_PER_MS, committed)
+            self.quiet.discard(place)
+            self.fed = max(self.fed, log_offset)
+
+
+@dataclass(slots=True, kw_only=True)
+class Reading:
+    """Where the reading of a partition of the log is."""
+
+    position: int  # the next offset to read
+    counted: int = 0  # what is below this offset was counted before a restart
+    begun: int | None = None  # the end of the log when it was first read: gaps before it are no loss
+    time_ms: int | None = None  # of the last record
+    since_ms: int | None = None  # the time since which no record is missing
+    end: int | None = None  # of the log, when it was last read
+
+    @property
+    def is_caught_up(self) -> bool:
+        return self.end is not None and self.position >= self.end
+
+    def now_ms(self, now_ms: int) -> int:
+        """The time of the log: that of the last record, or about the present if there is none after it."""
+        return max(self.time_ms or 0, now_ms - CLOCKS_MS if self.is_caught_up else 0)
+
+
+class PlaceTable:
+    """The places by number: their groups, and whether these are watched."""
+
+    def __init__(self) -> None:
+        self.group_of = np.zeros(_LEAST_ROOM, dtype=np.int64)
+        self.by_number: dict[int, Place] = {}
+        self.of_group: dict[int, list[int]] = {}
+        self._watched = np.zeros(_LEAST_ROOM, dtype=np.bool_)
+
+    def add(self, number: int, group: int, place: Place) -> None:
+        if number in self.by_number:
+            return
+        self.by_number[number] = place
+        self.of_group.setdefault(group, []).append(number)
+        self.group_of = _grown(self.group_of, number)
+        self.group_of[number] = group
+
+    def watch(self, group: int, *, is_watched: bool) -> None:
+        self._watched = _grown(self._watched, group)
+        self._watched[group] = is_watched
+
+    def any_watched(self, groups: NDArray[np.int64]) -> bool:
+        return bool(_grown(self._watched, int(groups.max(initial=0)))[groups].any())
+
+
+def _grown(column: NDArray[Any], index: int) -> NDArray[Any]:
+    """The column, with room for an index."""
+    more = max(index + 1, len(column) + len(column) // 2) - len(column) if index >= len(column) else 0
+    return np.concatenate([column, np.zeros(more, dtype=column.dtype)]) if more else column
+
+
+class Recorder:
+    """See the module. It has no clock. `look_up` returns the
+    names of topics by id, also new ones; `report` gets a line about what cannot
+    be read."""
+
+    def __init__(
+        self,
+        journal: JournalWriter,
+        look_up: Callable[[], Mapping[UUID, str]],
+        *,
+        report: Callable[[str], object],
+        knowledge: Callable[[str], Knowledge] = lambda _: NOTHING,
+    ) -> None:
+        self.journal = journal
+        self._known = {parse_uuid(topic_id): name for topic_id, name in journal.topics.items()}
+        self._names = TopicNames(self._known, self._read_names)
+        self._look_up = look_up
+        self.progress: dict[int, Reading] = {}
+        self.commits = 0  # counted since the start
+        self._report, self._knowledge = report, knowledge
+        self._keys = CommitKeys(lambda _: True)
+        self._place_of_key = np.zeros(0, dtype=np.int64)
+        self._recent, self._open = RecentCommits(), OpenCommits()
+        self._places = PlaceTable()
+        self._watches: dict[str, _Watch] = {}
+        self._idle: OrderedDict[str, tuple[GroupHistory, int]] = (
+            OrderedDict()
+        )  # and the last offset that each has
+        self._resumed: dict[
+            int, list[str]
+        ] = {}  # the groups that were watched before a restart, by partition
+        self._settled: list[PastRebalance] = []
+        for (group, topic, partition), place in journal.places.items():
+            self._places.add(place, group, (topic, partition))
+        for name, (log_partition, _) in journal.open_groups.items():
+            self._resumed.setdefault(log_partition, []).append(name)
+
+    # Reading.
+
+    def start(self, log_partition: int, reading: Reading) -> None:
+        self.progress[log_partition] = reading
+
+    def take(self, fetched: Fetched) -> None:
+        """Take what was fetched at the position of a partition."""
+        number, reading = fetched.log_partition, self.progress[fetched.log_partition]
+        if fetched.position != reading.position:
+            return
+        seen = scan(fetched.records, fetched.name)
+        batches = seen.batches
+        batches = batches[int(np.searchsorted(batches.last_offsets, reading.position)) :]
+        if len(batches):
+            self._note_gaps(number, reading, batches)
+            try:
+                for columns in columns_of(batches):
+                    self._columns(number, reading, columns)
+            except (DamagedLog, ExpandsTooFar) as error:
+                self._report(f"{fetched.name}: records are skipped: {error}")
+                self._gap(
+                    number, reading.position, int(batches.last_offsets[-1]) + 1, reading, None, "damaged"
+                )
+            reading.position = int(batches.last_offsets[-1]) + 1
+        elif seen.fault is not None and not seen.fault.unfinished:
+            self._report(f"{fetched.name}: offset {reading.position} is skipped: {seen.fault.reason}")
+            self._gap(number, reading.position, reading.position + 1, reading, None, "damaged")
+            reading.position += 1
+        reading.end = fetched.end
+        if reading.begun is None:
+            reading.begun = fetched.end
+        if reading.position >= reading.counted:
+            for name in self._resumed.pop(number, ()):
+                self._watch(name, number, reading.position)
+
+    def lose(self, lost: Lost) -> None:
+        """Continue after records that the log no longer has."""
+        reading = self.progress[lost.log_partition]
+        if reading.counted > 0 or reading.begun is not None:
+            self._gap(lost.log_partition, lost.position, lost.resumed, reading, None, lost.reason)
+        reading.position = lost.resumed
+        reading.counted = (
+            min(reading.counted, lost.resumed) if lost.resumed < lost.position else reading.counted
+        )
+        reading.since_ms = None
+
+    def _note_gaps(self, number: int, reading: Reading, batches: Batches) -> None:
+        """Note records that compaction removed: the offsets of a log are contiguous before."""
+        bases, lasts = batches.headers["base_offset"].astype(np.int64), batches.last_offsets
+        due = np.concatenate(([reading.position], lasts[:-1] + 1))
+        gaps = np.flatnonzero((bases > due) | (batches.headers["count"] < lasts - bases + 1))
+        times = batches.headers["max_timestamp"]
+        if reading.since_ms is None and lasts[-1] >= reading.counted:
+            reading.since_ms = int(times[0])
+        gaps = gaps[lasts[gaps] >= reading.counted]
+        if not len(gaps):
+            return
+        reading.since_ms = int(times[gaps[-1]])
+        new = gaps[lasts[gaps] >= (reading.begun or 0)]
+        if reading.begun is not None and len(new):
+            first, last = int(new[0]), int(new[-1])
+            reason = "compacted before they were read"
+            self._gap(number, int(due[first]), int(lasts[last]) + 1, reading, int(times[last]), reason)
+
+    def _gap(
+        self, number: int, start: int, end: int, reading: Reading, until_ms: int | None, reason: str
+    ) -> None:
+        self.journal.unwritten.gaps.append((number, start, end, reading.time_ms, until_ms, reason))
+
+    def _columns(self, number: int, reading: Reading, columns: Columns) -> None:
+        octets = np.frombuffer(columns.data, dtype=np.uint8)
+        types = key_types(octets, columns.key_start, columns.key_end)
+        types[columns.batches.headers["attributes"][columns.batch_of] & CONTROL != 0] = NO_TYPE
+        types[columns.offsets < reading.position] = NO_TYPE
+        lanes = np.flatnonzero((types == OFFSET_COMMIT) | (types == LEGACY_OFFSET_COMMIT))
+        commits = self._commits(number, reading, columns, lanes, types)
+        start = 0
+        for lane in np.flatnonzero(np.isin(types, KEY_VERSIONS)).tolist():
+            record = GroupRecord(
+                int(columns.offsets[lane]),
+                int(columns.timestamps[lane]) * US_PER_MS,
+                columns.key(lane) or b"",
+                columns.value(lane),
+            )
+            if record.offset < reading.counted:
+                continue
+            stop = int(np.searchsorted(commits["log_offset"], record.offset))
+            self._feed(commits[start:stop], reading.counted)
+            start = stop
+            self._event(number, record)
+        self._feed(commits[start:], reading.counted)
+        if len(columns):
+            reading.time_ms = int(columns.timestamps[-1])
+
+    def _commits(
+        self,
+        number: int,
+        reading: Reading,
+        columns: Columns,
+        lanes: NDArray[np.int64],
+        types: NDArray[np.int64],
+    ) -> Table:
+        """The commits that count now, in the order of the log, with the numbers of their places."""
+        read = commits_in(columns, lanes, types, self._keys)
+        for offset, reason in read.malformed:
+            self._report(
+                f"__consumer_offsets-{number}: the record at offset {offset} cannot be read: {reason}"
+            )
+        for topic_id, name in read.ids.items():
+            self._name(topic_id, name)
+        new = self._keys.places[len(self._place_of_key) :]
+        if new:
+            numbers = [self._place(self.journal.group(group, number), place) for group, place in new]
+            self._place_of_key = np.concatenate([self._place_of_key, np.array(numbers, dtype=np.int64)])
+        valued = read.has_value
+        commits = np.empty(int(valued.sum()), dtype=COMMITS)
+        commits["place"] = self._place_of_key[read.keys[valued]]
+        commits["time_ms"] = read.times[valued] // US_PER_MS
+        commits["committed"] = read.committed[valued]
+        commits["log_offset"] = read.log_offsets[valued]
+        commits, decided = self._open.decided(number, columns, read.lanes[valued], commits)
+        counted = commits[decided >= reading.counted]
+        if len(counted):
+            self.journal.unwritten.progress.append(by_minute(counted))
+            self.commits += len(counted)
+        return commits
+
+    def _read_names(self) -> Mapping[UUID, str]:
+        for topic_id, name in self._look_up().items():
+            self._name(topic_id, name)
+        return self._known
+
+    def _name(self, topic_id: UUID, name: str) -> None:
+        self._known[topic_id] = name
+        self.journal.name_topic(format_uuid(topic_id), name)
+
+    def _place(self, group: int, place: Place) -> int:
+        number = self.journal.place(group, *place)
+        self._places.add(number, group, place)
+        return number
+
+    def _feed(self, commits: Table, counted: int) -> None:
+        """Remember commits, and give those of watched groups to their histories."""
+        if not len(commits):
+            return
+        self._recent.add(commits)
+        if not self._watches:
+            return
+        groups = self._places.group_of[commits["place"]]
+        for watch in self._watches.values() if self._places.any_watched(groups) else ():
+            rows = commits[groups == watch.number]
+            if len(rows):
+                self.journal.unwritten.commits.append((watch.number, rows[rows["log_offset"] >= counted]))
+                watch.commits(rows, self._places.by_number)
+
+    # Groups.
+
+    def _event(self, number: int, record: GroupRecord) -> None:
+        try:
+            name = group_in(record.key) or ""
+            group = self.journal.group(name, number)
+            self.journal.unwritten.records.append(
+                (group, record.offset, record.time // US_PER_MS, record.key, record.value)
+            )
+            watch = self._watches.get(name) or self._watch(name, number, record.offset)
+            event = event_in(record, number, self._names)
+        except (DecodeError, UnknownKeyType) as error:
+            self._report(
+                f"__consumer_offsets-{number}: the record at offset {record.offset} cannot be read: {error}"
+            )
+            return
+        if event is not None and record.offset > watch.fed:
+            watch.history.add(event)
+            watch.fed = record.offset
+            watch.last_ms = record.time // US_PER_MS
+            watch.quiet = set(self._places.of_group.get(group, ()))
+
+    def _watch(self, name: str, number: int, offset: int) -> _Watch:
+        """Watch a group from an offset on: its history is in memory, or starts again from the journal's records."""
+        group = self.journal.group(name, number)
+        places = np.array(self._places.of_group.get(group, ()), dtype=np.int64)
+        commits = self._recent.of(places)
+        commits = commits[commits["log_offset"] < offset]
+        history, fed = self._idle.pop(name, (None, -1))
+        opened_ms = self.journal.open_groups.pop(name, (number, None))[1]
+        records: list[StoredRecord] = []
+        if history is None:
+            history = GroupHistory(name, self._knowledge(name))
+            records = [record for record in self.journal.records_of(group) if record.log_offset < offset]
+        if opened_ms is not None:
+            kept = self.journal.commits_of(group, opened_ms)
+            commits = np.concatenate([kept, commits[~np.isin(commits["log_offset"], kept["log_offset"])]])
+            commits = commits[np.argsort(commits["log_offset"], kind="stable")]
+        elif len(commits):
+            self.journal.unwritten.commits.append((group, commits))
+        since_ms = opened_ms if opened_ms is not None else int(commits["time_ms"].min(initial=LATEST_MS))
+        watch = _Watch(history, group, number, since_ms, since_ms, set(places.tolist()), fed)
+        commits = commits[commits["log_offset"] > fed]
+        start = 0
+        for record in records:
+            stop = int(np.searchsorted(commits["log_offset"], record.log_offset))
+            watch.commits(commits[start:stop], self._places.by_number)
+            start = stop
+            event = event_in(
+                GroupRecord(record.log_offset, record.time_ms * US_PER_MS, record.key, record.value),
+                number,
+                self._names,
+            )
+            if event is not None:
+                history.add(event)
+                watch.fed, watch.last_ms = record.log_offset, record.time_ms
+        watch.commits(commits[start:], self._places.by_number)
+        self._watches[name] = watch
+        self._places.watch(group, is_watched=True)
+        self.journal.unwritten.open_ms[group] = since_ms
+        return watch
+
+    def settle(self, present_ms: int) -> None:
+        """Take the rebalances and spans that are final, and stop watching groups that are quiet."""
+        for name, watch in list(self._watches.items()):
+            reading = self.progress.get(watch.log_partition)
+            if reading is None or reading.time_ms is None:
+                continue
+            now_ms = reading.now_ms(present_ms)
+            self._put(watch, watch.history.settled(now_ms * US_PER_MS))
+            if watch.history.is_settled and (not watch.quiet or now_ms - watch.last_ms > WATCHED_MS):
+                del self._watches[name]
+                self._places.watch(watch.number, is_watched=False)
+                self.journal.unwritten.open_ms[watch.number] = None
+                self._idle[name] = watch.history, watch.fed
+                if len(self._idle) > _HISTORIES:
+                    self._idle.popitem(last=False)
+
+    def _put(self, watch: _Watch, settled: Settled) -> None:
+        for rebalance in settled.rebalances:
+            self.journal.unwritten.rebalances.append(rebalance_row(watch.number, rebalance))
+            self._settled.append(rebalance)
+        for holding in settled.holdings:
+            place = self._place(watch.number, holding.place)
+            self.journal.unwritten.owners.append(
+                (
+                    place,
+                    holding.since,
+                    holding.until,
+                    holding.member,
+                    holding.client_id,
+                    holding.host,
+                    holding.epoch,
+                )
+            )
+
+    # Writing.
+
+    @property
+    def is_caught_up(self) -> bool:
+        return bool(self.progress) and all(reading.is_caught_up for reading in self.progress.values())
+
+    def flush(self, now_ms: int) -> tuple[list[PastRebalance], list[tuple[int, str]]]:
+        """Write everything, with the positions. Returns the rebalances that are new, and posts. Raises CannotWrite."""
+        positions = {
+            number: Position(
+                max(reading.position, reading.counted),
+                self._resume_at(number, reading),
+                reading.begun,
+                reading.time_ms,
+                reading.since_ms,
+            )
+            for number, reading in self.progress.items()
+        }
+        current_ms = now_ms if self.is_caught_up else None
+        new, posts = self.journal.flush(positions, self._places.group_of, current_ms)
+        settled, self._settled = self._settled, []
+        return [settled[index] for index in new], posts
+
+    def _resume_at(self, number: int, reading: Reading) -> int:
+        oldest = self._open.oldest(number)
+        return reading.position if oldest is None else min(oldest, reading.position)
+
+
+LATEST_MS = 2**62
+
+
+def rebalance_row(group: int, rebalance: PastRebalance) -> tuple[object, ...]:
+    """A row of the table of rebalances."""
+    start, end = rebalance.start, rebalance.end
+    verdicts = [{"member": it.member, "cause": it.cause.value, "why": it.why} for it in rebalance.verdicts]
+    return (
+        group,
+        rebalance.offset,
+        None if start is None else start // US_PER_MS,
+        None if end is None else end // US_PER_MS,
+        rebalance.protocol.value,
+        rebalance.epoch,
+        rebalance.causes[0].value,
+        ",".join(cause.value for cause in rebalance.causes),
+        rebalance.assignor,
+        rebalance.members_before,
+        rebalance.members,
+        json.dumps(rebalance.joined),
+        json.dumps(rebalance.left),
+        rebalance.partitions,
+        rebalance.moved,
+        rebalance.revoked,
+        rebalance.skipped,
+        json.dumps(verdicts),
+    )

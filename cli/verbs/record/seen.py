@@ -1,0 +1,95 @@
+"""What observations of the cluster add to the journal: findings with their beginning and end, members as they were
+seen, settings, and ends of logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from cli.sources.journal.packed import ENDS, MINUTE_MS
+from cli.sources.journal.writer import JournalWriter
+from cli.verbs.record.observer import GroupSeen, Seen
+from groups.history.departures import Knowledge
+from groups.times import format_moment
+
+
+class SeenState:
+    def __init__(self, journal: JournalWriter) -> None:
+        self._journal = journal
+        self._present: dict[str, dict[str, int]] = {}  # by group, when each member was last seen
+        self._absent: dict[str, dict[str, int]] = {}
+        names = {number: name for name, number in journal.groups.items()}
+        for (group, member), present_ms in journal.members.items():
+            self._present.setdefault(names[group], {})[member] = present_ms
+        self._settings = {names[group]: tuple(values) for group, values in journal.settings.items()}
+
+    def knowledge(self, group: str) -> Knowledge:
+        session_timeout_ms, heartbeat_interval_ms = self._settings.get(group, (None, None))
+        return Knowledge(
+            session_timeout_ms=session_timeout_ms,
+            heartbeat_interval_ms=heartbeat_interval_ms,
+            present_at={member: at * 1000 for member, at in self._present.get(group, {}).items()},
+            absent_at={member: at * 1000 for member, at in self._absent.get(group, {}).items()},
+        )
+
+    def take(self, seen: Seen) -> Iterator[Mapping[str, object]]:
+        """Note an observation. Yields a document for each new finding."""
+        for name, group in seen.groups.items():
+            number = self._journal.groups.get(name)
+            if number is None:
+                continue  # the log has no record of it yet
+            self._note_members(name, number, group, seen.at_ms)
+            values = group.session_timeout_ms, group.heartbeat_interval_ms
+            if values != (None, None) and self._settings.get(name) != values:
+                self._settings[name] = self._journal.unwritten.settings[number] = values
+            self._note_ends(number, group, seen.at_ms)
+            yield from self._note_findings(name, number, group, seen.at_ms)
+
+    def _note_members(self, name: str, number: int, group: GroupSeen, at_ms: int) -> None:
+        present = self._present.setdefault(name, {})
+        rows = self._journal.unwritten.members
+        for member in [member for member in present if member not in group.members]:
+            rows[number, member] = present.pop(member), at_ms
+            self._absent.setdefault(name, {})[member] = at_ms
+        for member in group.members:
+            present[member] = at_ms
+            rows[number, member] = at_ms, None
+
+    def _note_ends(self, number: int, group: GroupSeen, at_ms: int) -> None:
+        if not group.ends:
+            return
+        table = np.array(
+            [(self._journal.place(number, *place), end) for place, end in group.ends.items()], dtype=ENDS
+        )
+        self._journal.unwritten.ends.append((at_ms // MINUTE_MS, number, np.sort(table, order="place")))
+
+    def _note_findings(
+        self, name: str, number: int, group: GroupSeen, at_ms: int
+    ) -> Iterator[Mapping[str, object]]:
+        rows, known = self._journal.unwritten.findings, self._journal.open_findings
+        present = {(number, finding.rule, finding.member or ""): finding for finding in group.findings}
+        for key in [key for key in known if key[0] == number and key not in present]:
+            row = known.pop(key)
+            rows.append((*row[:5], at_ms, *row[6:]))
+        for key, finding in present.items():
+            if key in known:
+                continue
+            since_ms = at_ms if finding.since_ms is None else finding.since_ms
+            row = (*key, finding.level.value, since_ms, None, finding.message, finding.remedy)
+            known[key] = row
+            rows.append(row)
+            yield {
+                "kohort": 1,
+                "event": "finding",
+                "at": format_moment(at_ms),
+                "at_ms": at_ms,
+                "cluster": self._journal.about.get("cluster"),
+                "group": name,
+                "rule": finding.rule,
+                "level": finding.level.value,
+                "member": finding.member,
+                "since": format_moment(since_ms),
+                "message": finding.message,
+                "remedy": finding.remedy,
+            }

@@ -1,0 +1,395 @@
+"""Run `kohort record`: fetch, record and write, until a signal or, with `--once`, the end of the log."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from queue import Empty
+from types import FrameType
+from uuid import UUID
+
+import typer
+
+from cli.errors import CommandError, ExitStatus, UsageError
+from cli.options import SourceOptions
+from cli.output import notice, write_next
+from cli.progress import Spinner
+from cli.selection import ReusableSource, data_directory, is_live
+from cli.sources.journal.schema import default_journal
+from cli.sources.journal.writer import CannotWrite, JournalWriter
+from cli.sources.live import LiveSource
+from cli.times import milliseconds, moment
+from cli.verbs.record.following import Follower, Lost
+from cli.verbs.record.observer import Observer
+from cli.verbs.record.options import RecordOptions
+from cli.verbs.record.posts import Receivers, Sender
+from cli.verbs.record.recorder import LOOK_BACK_MS, Reading, Recorder
+from cli.verbs.record.seen import SeenState
+from cli.verbs.record.text import finding_line, rebalance_line, status_text
+from wire.client.cluster import KafkaClient
+from wire.client.errors import WireError
+from wire.client.steps import Deadline
+from wire.errors import Failure
+
+FLUSH_S, URGENT_S = 5.0, 1.0
+_FLUSH_PART = 10  # writing takes at most this part of the time
+_PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+_PRUNE_S = 60.0
+_NAMES_S = 10.0  # the least time between two requests for the names of topics
+_GRACE_S = 3.0
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)?")
+_UNITS = {"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12} | {
+    f"{prefix}iB": 1 << 10 * power for power, prefix in enumerate("KMGT", 1)
+}
+LEAST_SIZE = 1_000_000
+
+
+def record_cluster(options: RecordOptions, source: SourceOptions) -> None:
+    """Record until a signal; UNREADABLE if `--once` could not read everything."""
+    if not is_live(source):
+        raise UsageError("kohort record follows a live cluster: name it with --bootstrap-server or --context")
+    receivers = Receivers.of(options.webhook, options.webhook_header, options.on_finding, options.per_hour)
+    limits = _Limits(
+        keep_ms=milliseconds(options.keep, "--keep", unit=None),
+        most_bytes=None if options.max_size is None else read_size(options.max_size),
+        since_ms=moment(options.since, "--since"),
+    )
+    with ExitStack() as stack:
+        stop = stack.enter_context(stopping())
+        opened = stack.enter_context(ReusableSource(source))
+        connection = _Connection(opened, stop)
+        cluster = connection.cluster_id()
+        if cluster is None:
+            return
+        journal = JournalWriter(
+            options.journal or default_journal(data_directory(), cluster),
+            {"cluster": cluster, "source": opened.name},
+        )
+        stack.callback(journal.close)
+        if journal.about.get("cluster") != cluster:
+            raise CommandError(
+                f"{journal.file} is the journal of the cluster {journal.about.get('cluster')}, and {opened.name} is "
+                f"the cluster {cluster}: name another --journal"
+            )
+        session = _Session(options, limits, connection, journal, stop)
+        if receivers:
+            session.sender = Sender(receivers, notice)
+            session.sender.send(journal.posts)
+        observer = None
+        if not options.once:
+            observer = Observer(source, options.every, lag=options.lag, report=notice)
+        session.observer = observer
+        try:
+            with Spinner(f"recording {opened.name}", is_quiet=not sys.stdout.isatty()) as spinner:
+                session.spinner = spinner
+                session.run()
+        finally:
+            for worker in (observer, session.sender):
+                if worker is not None:
+                    worker.finish(_GRACE_S)
+            session.close()
+    if session.problems:
+        raise typer.Exit(int(ExitStatus.UNREADABLE))
+
+
+def read_size(text: str) -> int:
+    """The bytes of `--max-size`. Raises UsageError."""
+    match = _SIZE.fullmatch(text.strip())
+    size = 0 if match is None else int(float(match[1]) * _UNITS[match[2] or "B"])
+    if size < LEAST_SIZE:
+        raise UsageError(f"--max-size {text}: write a size of at least 1MB, such as 500MB or 2GB")
+    return size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Limits:
+    keep_ms: int
+    most_bytes: int | None
+    since_ms: int | None
+
+
+class Stop:
+    """Whether a signal has asked to stop."""
+
+    is_set: bool = False
+
+    def wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not self.is_set and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, 0.1))
+
+
+@contextmanager
+def stopping() -> Iterator[Stop]:
+    """The first signal ends what waits and writes what was read; the second one does not wait."""
+    stop = Stop()
+
+    def handle(_number: int, _: FrameType | None) -> None:
+        if stop.is_set:
+            raise KeyboardInterrupt
+        stop.is_set = True
+        Deadline.stop_all(0.0)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        Deadline.stop_all(None)
+        for number, former in before.items():
+            signal.signal(number, former)
+
+
+class _Connection:
+    """The client of a cluster, opened again after an error that may pass."""
+
+    def __init__(self, opened: ReusableSource, stop: Stop) -> None:
+        self._opened, self._stop = opened, stop
+        self._client: KafkaClient | None = None
+        self._failures, self._problem = 0, ""
+        self.follower: Follower | None = None
+
+    def get(self) -> Follower:
+        """Raises WireError. Raises CommandError: only librdkafka can log in."""
+        if self.follower is None:
+            source = self._opened.get()
+            if not isinstance(source, LiveSource) or not hasattr(source, "client"):
+                raise UsageError(
+                    "kohort record reads with Kohort's own client, which this login needs librdkafka for: see "
+                    "`kohort help security`"
+                )
+            self._client = KafkaClient(source.settings)
+            self.follower = Follower(self._client)
+        return self.follower
+
+    def cluster_id(self) -> str | None:
+        """The id of the cluster, once it answers; None if a signal comes first. Raises as `get`."""
+        while not self._stop.is_set:
+            try:
+                self.get()
+                if self._client is not None:
+                    return self._client.metadata([]).cluster_id or "unknown"
+            except WireError as error:
+                self.fail(error)
+        return None
+
+    def topic_names(self) -> dict[UUID, str]:
+        if self._client is None:
+            return {}
+        try:
+            topics = self._client.metadata(None).topics
+        except WireError:
+            return {}
+        return {topic.topic_id: name for name, topic in topics.items() if topic.topic_id is not None}
+
+    def fail(self, error: WireError) -> None:
+        """Report an error and wait; an error that will not pass is raised again."""
+        self.close()
+        if self._stop.is_set:
+            return
+        if not self._opened.may_pass(error):
+            raise error
+        if str(error) != self._problem:
+            self._problem = str(error)
+            notice(f"{self._problem.rstrip('.')}; this is tried again")
+        self._stop.wait(_PAUSES_S[min(self._failures, len(_PAUSES_S) - 1)])
+        self._failures += 1
+
+    def succeed(self) -> None:
+        if self._problem:
+            notice("the cluster answers again")
+        self._failures, self._problem = 0, ""
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+        self._client = self.follower = None
+
+
+class _Session:
+    def __init__(
+        self,
+        options: RecordOptions,
+        limits: _Limits,
+        connection: _Connection,
+        journal: JournalWriter,
+        stop: Stop,
+    ) -> None:
+        self._options, self._limits, self._connection, self._stop = options, limits, connection, stop
+        self.journal = journal
+        self.sender: Sender | None = None
+        self.observer: Observer | None = None
+        self.spinner: Spinner | None = None
+        self.problems: dict[int, str] = {}  # of partitions of the log
+        self._names_s, self._names = -_NAMES_S, dict[UUID, str]()
+        self.seen = SeenState(journal)
+        self._recorder = Recorder(journal, self._look_up, report=notice, knowledge=self.seen.knowledge)
+        self._flushed_s = self._pruned_s = time.monotonic()
+        self._flush_took_s = 0.0
+        self._unwritable = ""
+
+    def _look_up(self) -> Mapping[UUID, str]:
+        if time.monotonic() - self._names_s >= _NAMES_S:
+            self._names_s = time.monotonic()
+            self._names = self._connection.topic_names() or self._names
+        return self._names
+
+    def run(self) -> None:
+        started_s, counted_before = time.monotonic(), 0
+        while not self._stop.is_set:
+            try:
+                follower = self._connection.get()
+                self._start_partitions(follower)
+                self._fetch(follower)
+                self._connection.succeed()
+            except WireError as error:
+                self._connection.fail(error)
+            self._recorder.settle(_now_ms())
+            self._take_seen()
+            self._flush_if_due()
+            now_s = time.monotonic()
+            if self.spinner is not None and now_s - started_s >= 1:
+                rate = (self._recorder.commits - counted_before) / (now_s - started_s)
+                started_s, counted_before = now_s, self._recorder.commits
+                self.spinner.show(status_text(self._recorder, rate, self.journal), restarted=False)
+            if self._options.once and self._is_at_end():
+                break
+        self._flush()
+
+    def _start_partitions(self, follower: Follower) -> None:
+        readings = self._recorder.progress
+        try:
+            count = follower.partitions() if not readings else len(readings)
+        except LookupError as error:
+            raise CommandError(
+                f"__consumer_offsets cannot be read: {error}; it needs the ACL READ on the topic"
+            ) from None
+        missing = [number for number in range(count) if number not in readings]
+        if not count:
+            self._stop.wait(1.0)
+        if not missing:
+            return
+        stored = self.journal.positions
+        times = {number: stored[number].time_ms for number in missing if number in stored}
+        wanted = {number: max(at - LOOK_BACK_MS, 0) for number, at in times.items() if at is not None}
+        if self._limits.since_ms is not None:
+            wanted |= {number: self._limits.since_ms for number in missing if number not in stored}
+        for number, start in follower.starts(missing, wanted).items():
+            if isinstance(start, Failure):
+                self._note(number, start.message)
+                continue
+            before = stored.get(number)
+            if before is None:
+                self._recorder.start(number, Reading(position=start))
+            else:
+                self._recorder.start(
+                    number,
+                    Reading(
+                        position=min(start, before.resume_offset, before.next_offset),
+                        counted=before.next_offset,
+                        begun=before.begun_offset,
+                        time_ms=before.time_ms,
+                        since_ms=before.since_ms,
+                    ),
+                )
+
+    def _fetch(self, follower: Follower) -> None:
+        positions = {number: reading.position for number, reading in self._recorder.progress.items()}
+        for number, answer in follower.fetch(positions):
+            if self._stop.is_set:
+                return
+            if isinstance(answer, Failure):
+                self._note(number, answer.message)
+            elif isinstance(answer, Lost):
+                notice(
+                    f"__consumer_offsets-{number}: offsets {answer.position} to {answer.resumed} are missing: "
+                    f"{answer.reason}"
+                )
+                self._recorder.lose(answer)
+            else:
+                if self.problems.pop(number, None) is not None:
+                    notice(f"__consumer_offsets-{number} can be read again")
+                self._recorder.take(answer)
+            self._flush_if_due()
+
+    def _note(self, number: int, message: str) -> None:
+        if self.problems.get(number) != message:
+            self.problems[number] = message
+            notice(f"__consumer_offsets-{number}: {message}")
+
+    def _is_at_end(self) -> bool:
+        readings = self._recorder.progress
+        return bool(readings) and all(
+            reading.is_caught_up or number in self.problems for number, reading in readings.items()
+        )
+
+    def _take_seen(self) -> None:
+        if self.observer is None:
+            return
+        try:
+            while True:
+                for document in self.seen.take(self.observer.seen.get_nowait()):
+                    _print(finding_line(document))
+                    self.journal.unwritten.posts.append(document)
+        except Empty:
+            return
+
+    # Writing.
+
+    def _flush_if_due(self) -> None:
+        unwritten = self.journal.unwritten
+        is_urgent = unwritten.rebalances or unwritten.posts or unwritten.findings
+        least_s = max(URGENT_S if is_urgent else FLUSH_S, _FLUSH_PART * self._flush_took_s)
+        if time.monotonic() - self._flushed_s >= least_s:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write. While the file cannot be written, nothing is read: the log keeps it."""
+        attempt = 0
+        while True:
+            started_s = time.monotonic()
+            try:
+                self._prune()
+                if self.sender is not None:
+                    while self.sender.done:
+                        self.journal.unwritten.posted.append(self.sender.done.popleft())
+                rebalances, posts = self._recorder.flush(_now_ms())
+                break
+            except CannotWrite as error:
+                if str(error) != self._unwritable:
+                    self._unwritable = str(error)
+                    notice(f"{error}; recording continues when it can be")
+                if self._stop.is_set:
+                    return
+                self._stop.wait(_PAUSES_S[min(attempt, 3)])
+                attempt += 1
+        if self._unwritable:
+            self._unwritable = ""
+            notice(f"{self.journal.file} can be written again")
+        self._flushed_s = time.monotonic()
+        self._flush_took_s = self._flushed_s - started_s
+        if self.sender is not None:
+            self.sender.send(posts)
+        for rebalance in rebalances:
+            _print(rebalance_line(rebalance))
+
+    def _prune(self) -> None:
+        if time.monotonic() - self._pruned_s < _PRUNE_S:
+            return
+        self._pruned_s = time.monotonic()
+        self.journal.prune(_now_ms(), self._limits.keep_ms, self._limits.most_bytes)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _print(line: str) -> None:
+    write_next(lambda out: out.write(line))
