@@ -20,10 +20,10 @@ from pipeline import writing
 from pipeline.decode.records import LogReader
 from pipeline.errors import PipelineError
 from pipeline.jobs import in_parallel, with_progress
-from pipeline.rebalances.stream import in_small_batches
 from pipeline.sources.segments import reading as reading_segments
 from pipeline.store import Catalog, Store, Stored, opened_store
 from pipeline.tables.commits import chained, commits_by_day, single_runs
+from pipeline.tables.courses import in_small_batches
 from pipeline.tables.groups import groups
 from pipeline.tables.rebalances import COURSES_TABLE, courses, ownership, rebalances
 from pipeline.tables.schemas import TABLES

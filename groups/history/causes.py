@@ -6,17 +6,18 @@ from enum import StrEnum
 
 class RebalanceCause(StrEnum):
     """Why there is a new generation or group epoch; of several causes, the first in this order is the cause.
-    CONVERSION: to the other protocol, or the rebalance after converting back. METADATA: other partitions than
-    before. UNKNOWN: nothing changed, or the first row of a group that is older than its log."""
+    CONVERSION: to the other protocol, or the rebalance after converting back. UNKNOWN: a member departed, and nothing
+    proves whether it left or its session expired; or nothing changed, or the first row of a group that is older than
+    its log. METADATA: other partitions than before."""
 
     CONVERSION = "conversion"
     EXPIRY = "expiry"
     LEAVE = "leave"
+    UNKNOWN = "unknown"
     JOIN = "join"
     ASSIGNOR = "assignor"
     SUBSCRIPTION = "subscription"
     METADATA = "metadata"
-    UNKNOWN = "unknown"
 
 
 Causes = tuple[RebalanceCause, ...]  # at least one cause, in the order of `RebalanceCause`
@@ -26,10 +27,11 @@ def of_generation(
     changes: Collection[RebalanceCause], *, before: Causes, hands_out_withheld: bool, other_partitions: bool
 ) -> Causes:
     """The causes of a classic group's generation, whose predecessor had the causes `before`. `changes`: of members,
-    their topics and the assignor. `hands_out_withheld`: only partitions that the generation before withheld are
-    newly assigned. `other_partitions`: others are assigned than before."""
+    their topics and the assignor; UNKNOWN for departures, which `groups.history.departures` judges later.
+    `hands_out_withheld`: only partitions that the generation before withheld are newly assigned. `other_partitions`:
+    others are assigned than before."""
     if changes:
-        return _in_order(changes)
+        return in_order(changes)
     if RebalanceCause.CONVERSION in before:
         # A group that is converted back because a member left rebalances right afterwards.
         return (RebalanceCause.CONVERSION,)
@@ -44,8 +46,8 @@ def of_epoch(changes: Collection[RebalanceCause], *, gap: bool) -> Causes:
         # Regexes are resolved for the members that join with them.
         changes = set(changes) - {RebalanceCause.METADATA}
     # An epoch without changes of members is caused by a change of topics or partitions.
-    return _in_order(changes) or (RebalanceCause.UNKNOWN if gap else RebalanceCause.METADATA,)
+    return in_order(changes) or (RebalanceCause.UNKNOWN if gap else RebalanceCause.METADATA,)
 
 
-def _in_order(causes: Collection[RebalanceCause]) -> Causes:
+def in_order(causes: Collection[RebalanceCause]) -> Causes:
     return tuple(cause for cause in RebalanceCause if cause in causes)

@@ -77,7 +77,7 @@ class ClassicLifetime:
     _assignor: str | None = None
     _causes: Causes = ()
     _departures: tuple[Departure, ...] = ()
-    _since: dict[str, int] = field(default_factory=dict)  # when each member was first written
+    _held: dict[Place, int] = field(default_factory=dict)  # since when the owner of each partition has it
     _withheld: frozenset[Place] = frozenset()
     _written: int = 0  # the time of the last record
     _joined: int = 0  # the time at which all members of the last generation had joined
@@ -96,8 +96,11 @@ class ClassicLifetime:
         since = event.state_since
         self._joined = event.time if since is None else min(since, event.time)
         self.generation, self._written, self._assignor = generation, event.time, event.assignor
+        self._held = {
+            partition: self._held[partition] if self._keeps(partition, record) else event.time
+            for partition, record in assigned.items()
+        }
         self._by_identity, self._owned = after, assigned
-        self._since = {identity: self._since.get(identity, event.time) for identity in after}
 
     def end(self, time: int) -> Predecessor:
         """End a group that is deleted or converted."""
@@ -109,9 +112,14 @@ class ClassicLifetime:
             epoch=generation,
             records=self._by_identity,
             owned=self._owned,
-            since=self._since,
+            held=self._held,
+            seen=dict.fromkeys(self._by_identity, self._joined),
             time=time,
         )
+
+    def _keeps(self, partition: Place, record: MemberRecord) -> bool:
+        owner = self._owned.get(partition)
+        return partition in self._held and owner is not None and owner.identity == record.identity
 
     def _step(
         self,
@@ -149,7 +157,7 @@ class ClassicLifetime:
 
     def _rebalance(self, step: _Step) -> None:
         if step.converted is not None:
-            self._since = dict(step.converted.since)
+            self._held = dict(step.converted.held)
         causes = self._why(step)
         if causes is not self._causes:
             self._departures = self._gone(step)
@@ -193,7 +201,7 @@ class ClassicLifetime:
         old, new = self._assignor, step.event.assignor
         changes = {
             RebalanceCause.CONVERSION: step.converted is not None,
-            RebalanceCause.LEAVE: bool(step.left),
+            RebalanceCause.UNKNOWN: bool(step.left),
             RebalanceCause.JOIN: bool(step.joined),
             RebalanceCause.ASSIGNOR: old is not None and new is not None and old != new,
             RebalanceCause.SUBSCRIPTION: any(
@@ -211,18 +219,20 @@ class ClassicLifetime:
         )
 
     def _gone(self, step: _Step) -> tuple[Departure, ...]:
-        places: dict[str, list[Place]] = {identity: [] for identity in step.left}
+        places: dict[str, dict[Place, int]] = {identity: {} for identity in step.left}
         for partition, record in step.had.items():
             if record.identity in places:
-                places[record.identity].append(partition)
+                places[record.identity][partition] = self._held.get(partition, self._written)
+        past = step.converted
         return tuple(
             Departure(
                 record=step.before[identity],
-                protocol=Protocol.CLASSIC,
-                since=self._since.get(identity, step.begun),
-                seen=min(self._joined, step.begun),
+                protocol=Protocol.CLASSIC if past is None else past.protocol,
+                seen=min(step.begun, self._joined if past is None else past.seen.get(identity, step.begun)),
+                earliest=min(step.begun, self._written if past is None else step.begun),
                 at=step.begun,
-                places=tuple(places[identity]),
+                survived=past is None and any(identity in step.after for identity in step.before),
+                places=places[identity],
             )
             for identity in step.left
         )

@@ -22,6 +22,7 @@ class _Present:
     counts_from: int  # the first epoch that must wait for the member
     reached: int = _NOWHERE
     away: int | None = None  # since when
+    revoking: int | None = None  # since when
 
 
 @dataclass(slots=True)
@@ -45,10 +46,9 @@ class ConsumerLifetime:
     _base: dict[str, events.MemberRecord] = field(
         default_factory=dict
     )  # members by identity, at the last epoch
-    _since: dict[str, int] = field(default_factory=dict)  # when each member was first written
+    _held: dict[events.Place, int] = field(default_factory=dict)  # since when each partition has its owner
     _seen: dict[str, int] = field(default_factory=dict)  # when each member last caused a record
-    _expired: dict[str, int] = field(default_factory=dict)
-    """The members, by identity, that were deleted since the last epoch while they were away, and since when."""
+    _deleted: dict[str, _Present] = field(default_factory=dict)  # by identity, since the last epoch
     _touched: dict[str, None] = field(default_factory=dict)  # identities with a record since the last epoch
     _changes: set[RebalanceCause] = field(default_factory=set)  # others since the last epoch
     _current: dict[str, frozenset[events.Place]] = field(
@@ -104,7 +104,8 @@ class ConsumerLifetime:
             epoch=epoch,
             records=records,
             owned=owned,
-            since=self._since,
+            held=self._held,
+            seen=self._seen,
             time=time,
         )
 
@@ -129,8 +130,7 @@ class ConsumerLifetime:
             if present is not None and present.record.member == record.member:
                 self._reach(present, None)
                 del self._members[identity]
-                if present.away is not None:
-                    self._expired[identity] = present.away
+                self._deleted[identity] = present
                 self._touched[identity] = None
             return
         identity = record.identity
@@ -147,7 +147,6 @@ class ConsumerLifetime:
                 self._changes.add(RebalanceCause.ASSIGNOR)
         if present is None:
             first = _NOWHERE if self.epoch is None else self.epoch + 1
-            self._since.setdefault(identity, event.time)
             self._members[identity] = _Present(record, first)
         else:
             present.record = record
@@ -180,12 +179,11 @@ class ConsumerLifetime:
         left = [member for member in dict.fromkeys(touched) if member in before and member not in present]
         assignors = Counter(sorted(it for one in present.values() if (it := one.assignor) is not None))
         gap = self.epoch is not None and epoch > self.epoch + 1
-        leave, expiry = RebalanceCause.LEAVE, RebalanceCause.EXPIRY
-        changes = self._changes | {expiry if member in self._expired else leave for member in left}
+        changes = self._changes | ({RebalanceCause.UNKNOWN} if left else set())
         if joined:
             changes.add(RebalanceCause.JOIN)
         if past is not None and converted:
-            self._since |= past.since
+            self._seen = {**past.seen, **self._seen}
             changes.add(RebalanceCause.CONVERSION)
         row = events.PastRebalance(
             group=event.group,
@@ -217,21 +215,23 @@ class ConsumerLifetime:
                 self._base[identity] = present[identity]
             else:
                 self._base.pop(identity, None)
-                self._since.pop(identity, None)
                 self._seen.pop(identity, None)
-        self._touched, self._changes, self._lost, self._expired = {}, set(), {}, {}
+        self._touched, self._changes, self._lost, self._deleted = {}, set(), {}, {}
         if not present:
             self.trail.clear(event.time)
 
     def _departure(self, identity: str, record: events.MemberRecord, at: int) -> events.Departure:
+        deleted = self._deleted.get(identity)
         return events.Departure(
             record=record,
             protocol=events.Protocol.CONSUMER,
-            since=self._since.get(identity, at),
             seen=self._seen.get(identity, at),
+            earliest=at,
             at=at,
-            places=tuple(sorted(self._lost.get(identity, ()))),
-            away=self._expired.get(identity),
+            survived=False,
+            places={place: self._held.get(place, at) for place in sorted(self._lost.get(identity, ()))},
+            away=None if deleted is None else deleted.away,
+            revoking=None if deleted is None else deleted.revoking,
         )
 
     def _skipped(self, epoch: int, past: Predecessor | None, *, converted: bool) -> int:
@@ -300,6 +300,7 @@ class ConsumerLifetime:
                 holders.give_up_on([partition], event.time)
         record = event.record if present is None else present.record
         for partition in has - had:
+            self._held[partition] = self._held_since(partition, identity, event.time)
             holders.take(partition, record, epoch, event.time)
         if present is None:
             return
@@ -311,6 +312,15 @@ class ConsumerLifetime:
         if present.away is not None and not away:
             present.counts_from = epoch + 1
         present.away = event.time if away else None
+        present.revoking = event.time if event.state == events.UNREVOKED else None
+
+    def _held_since(self, partition: events.Place, identity: str, time: int) -> int:
+        """A conversion writes the partitions of all members again."""
+        past = self.past if self.epoch is None else None
+        owner = None if past is None else past.owned.get(partition)
+        if past is None or owner is None or owner.identity != identity:
+            return time
+        return past.held.get(partition, time)
 
     # Rows.
 

@@ -1,21 +1,49 @@
-"""Why a member departed: it left, or its session expired. A coordinator writes the same records for both; the commits
-of the member's partitions, and what else is known, may prove one of them."""
+"""Why a member departed: it left, or its session expired. A coordinator writes the same records for both. The last
+signs of life prove one of them, or neither:
+
+- A session cannot have expired before a whole session timeout has passed since the coordinator heard from the member.
+  In a classic group a commit counts as a heartbeat; in a consumer group it shows that the client was alive, and had
+  sent a heartbeat no longer ago than its interval.
+- A client that commits in a steady rhythm commits when it closes, or did a rhythm before. If the rhythm ended long
+  before the departure, although there was something to commit, the client did not close. If it did not leave because of
+  `max.poll.interval.ms` either, which takes longer, its session expired.
+
+Sources: GroupMetadataManager (rescheduleClassicGroupMemberHeartbeat, completeClassicGroupJoin, consumerGroupLeave),
+OffsetMetadataManager.commitOffset; ConsumerCoordinator, AbstractCoordinator and librdkafka's rdkafka_cgrp.c for what
+clients do when they close."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from statistics import median
 from typing import Final
 
-from groups.history.causes import RebalanceCause
-from groups.history.commits import CommitView
-from groups.history.events import Departure, PastRebalance, Verdict
+from groups.history.causes import Causes, RebalanceCause, in_order
+from groups.history.commits import RECENT, Commit, CommitView
+from groups.history.events import Departure, PastRebalance, Place, Protocol, Verdict
+from groups.times import duration_text
 
-LOOK_AHEAD_US: Final = 15_000_000
+_SECOND: Final = 1_000_000  # times are in µs
+LOOK_AHEAD_US: Final = 15 * _SECOND
 """The time for a successor's progress: automatic commits are 5 s apart."""
-_SECOND_US: Final = 1_000_000
-_RHYTHMS: Final = 3.0
+LOOK_BACK_US: Final = (300 * _SECOND, 3600 * _SECOND)
+"""Commits from before twice the session timeout, but at least and at most this long before, are not considered."""
+_JITTER: Final = _SECOND // 4  # of timers, of the answers to them, and between the clocks of brokers
+_DELAY: Final = 2 * _SECOND  # of commits and of rejoining, on a busy machine
+_HEARTBEAT: Final = {Protocol.CLASSIC: 3 * _SECOND, Protocol.CONSUMER: 5 * _SECOND}
+"""The default intervals: heartbeat.interval.ms, group.consumer.heartbeat.interval.ms."""
+_LONG: Final = 30 * _SECOND
+"""Under the consumer protocol's default limits an expired member was silent for longer: 45 s, less a heartbeat."""
+_CLOSING: Final = _SECOND // 2  # from the last commit of a member that closes until it has left
+_BEATS: Final = 3  # the number of equal times between commits that are a rhythm
+_EARLY, _LATE, _MOSTLY = (
+    0.75,
+    1.5,
+    0.6,
+)  # times of the usual time that are equal to it, and the share that must be
+_READ_ON: Final = 0.5  # the share of the records expected during a silence that shows that there were some
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,37 +66,231 @@ NOTHING: Final = Knowledge()
 
 def judge(departure: Departure, commits: CommitView, knowledge: Knowledge = NOTHING) -> Verdict:
     """Why a member departed, as far as it is proven. `commits`: of its group, until `LOOK_AHEAD_US` after it."""
-    if departure.away is not None:
-        return Verdict(
-            member=departure.member, cause=RebalanceCause.EXPIRY, why="it closed, and did not return in time"
-        )
-    recent = {place: commits.recent(place, departure.at) for place in departure.places}
-    times = sorted({commit.time for before in recent.values() for commit in before})
-    own = [time for time in times if time >= departure.since]
-    session_ms = departure.record.session_timeout_ms or knowledge.session_timeout_ms
-    progressed = any(
-        (then := commits.first_after(place, departure.at)) is not None
-        and before
-        and then.offset > before[-1].offset
-        for place, before in recent.items()
-    )
-    rhythm = max((later - earlier for earlier, later in pairwise(own)), default=0)
-    limit = max(_SECOND_US, _RHYTHMS * rhythm) if session_ms is None else session_ms * 1000
-    was_at_work = bool(own) or (session_ms is not None and progressed)
-    if was_at_work and times and departure.at - times[-1] >= limit:
-        silence = (departure.at - times[-1]) / _SECOND_US
-        return Verdict(
-            member=departure.member, cause=RebalanceCause.EXPIRY, why=f"no commit for {silence:.1f} s"
-        )
-    return Verdict(member=departure.member, cause=RebalanceCause.LEAVE, why="it was not silent before")
+    cause, why, probably = _Case.of(departure, commits, knowledge).verdict()
+    return Verdict(member=departure.member, cause=cause, why=why, probably=probably)
 
 
 def judged(rebalance: PastRebalance, commits: CommitView, knowledge: Knowledge = NOTHING) -> PastRebalance:
     """A rebalance with the verdicts of its departures, and the causes that follow from them."""
     if not rebalance.departures:
         return rebalance
-    verdicts = tuple(judge(departure, commits, knowledge) for departure in rebalance.departures)
-    causes = set(rebalance.causes) - {RebalanceCause.LEAVE, RebalanceCause.EXPIRY}
-    causes |= {verdict.cause for verdict in verdicts}
-    in_order = tuple(cause for cause in RebalanceCause if cause in causes)
-    return replace(rebalance, causes=in_order, verdicts=verdicts)
+    causes, verdicts = judged_causes(rebalance.causes, rebalance.departures, commits, knowledge)
+    return replace(rebalance, causes=causes, verdicts=verdicts)
+
+
+def judged_causes(
+    causes: Iterable[RebalanceCause],
+    departures: Iterable[Departure],
+    commits: CommitView,
+    knowledge: Knowledge = NOTHING,
+) -> tuple[Causes, tuple[Verdict, ...]]:
+    """The causes of a rebalance with departures, and their verdicts."""
+    verdicts = tuple(judge(departure, commits, knowledge) for departure in departures)
+    return in_order({*causes} - {RebalanceCause.UNKNOWN} | {verdict.cause for verdict in verdicts}), verdicts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Habit:
+    """How a member committed, of its last `RECENT` commits of each partition."""
+
+    last: int | None = None  # the time of its last commit
+    longest: int = 0  # the longest time between two commits
+    has_rhythm: bool = False  # whether there were `_BEATS` commits one after another
+    steady: bool = (
+        False  # whether most came after the usual time, and the last one no earlier, as when it closes
+    )
+    repeats: bool = (
+        False  # whether it commits offsets again that did not change, as Java's automatic commit does
+    )
+    left_records: bool = (
+        False  # whether its successors read as much as it would have read while it was silent
+    )
+
+
+def look_back_us(session_us: int | None) -> int:
+    least, most = LOOK_BACK_US
+    return min(max(2 * (session_us or 0), least), most)
+
+
+def _habit(departure: Departure, commits: CommitView, session: int | None) -> _Habit:
+    begin = departure.at - look_back_us(session)
+    own = {
+        place: [commit for commit in commits.recent(place, departure.at) if commit.time >= max(since, begin)]
+        for place, since in departure.places.items()
+    }
+    # Of a partition with frequent commits, `recent` begins later: before, the picture is incomplete.
+    complete = max((recent[0].time for recent in own.values() if len(recent) >= RECENT), default=0)
+    times = sorted({commit.time for recent in own.values() for commit in recent if commit.time >= complete})
+    if not times:
+        return _Habit()
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    usual = median(gaps) if gaps else 0
+    equal = [_EARLY * usual <= gap <= _LATE * usual for gap in gaps]
+    repeats = sum(one.offset == other.offset for recent in own.values() for one, other in pairwise(recent))
+    return _Habit(
+        last=times[-1],
+        longest=max(gaps, default=0),
+        has_rhythm=len(gaps) >= _BEATS,
+        steady=len(gaps) >= _BEATS and sum(equal) >= _MOSTLY * len(gaps) and gaps[-1] >= _EARLY * usual,
+        repeats=repeats > 1,
+        left_records=_left_records(departure, own, commits),
+    )
+
+
+def _left_records(departure: Departure, own: Mapping[Place, Sequence[Commit]], commits: CommitView) -> bool:
+    expected, read = 0.0, 0
+    for place, recent in own.items():
+        if len(recent) < 2 or recent[-1].time == recent[0].time:
+            continue
+        first, last = recent[0], recent[-1]
+        expected += (last.offset - first.offset) / (last.time - first.time) * (departure.at - last.time)
+        then = commits.first_after(place, departure.at)
+        if then is not None and then.time <= departure.at + LOOK_AHEAD_US:
+            read += max(then.offset - last.offset, 0)
+    return read > 0 and read >= _READ_ON * expected
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A departure with what is known. Times in µs."""
+
+    departure: Departure
+    habit: _Habit
+    at: int
+    session: int | None  # its session timeout
+    patience: int  # how long the coordinator, or the client itself, waits for its next poll or rejoin
+    heartbeat: int  # the interval, at most
+    by_hand: bool | None
+
+    @classmethod
+    def of(cls, departure: Departure, commits: CommitView, knowledge: Knowledge) -> _Case:
+        record, observed = departure.record, knowledge.absent_at.get(departure.member, departure.at)
+        session_ms = record.session_timeout_ms or knowledge.session_timeout_ms
+        session = None if session_ms is None else session_ms * 1000
+        heartbeat_ms = knowledge.heartbeat_interval_ms if record.session_timeout_ms is None else None
+        heartbeat = _HEARTBEAT[departure.protocol] if heartbeat_ms is None else heartbeat_ms * 1000
+        return cls(
+            departure,
+            _habit(departure, commits, session),
+            at=max(min(departure.at, observed), departure.earliest),
+            session=session,
+            patience=(record.rebalance_timeout_ms or record.session_timeout_ms or 0) * 1000,
+            heartbeat=heartbeat if session is None else min(heartbeat, session * 17 // 20),
+            by_hand=knowledge.commits_by_hand,
+        )
+
+    @property
+    def silence(self) -> int | None:
+        """Since its last commit."""
+        return None if self.habit.last is None else self.at - self.habit.last
+
+    @property
+    def unheard(self) -> int:
+        """Since the coordinator or its log last had a sign of life."""
+        return self.at - max(self.departure.seen, self.habit.last or 0)
+
+    @property
+    def is_static(self) -> bool:
+        return self.departure.record.instance is not None
+
+    def verdict(self) -> tuple[RebalanceCause, str, RebalanceCause | None]:
+        leave, expiry, unknown = RebalanceCause.LEAVE, RebalanceCause.EXPIRY, RebalanceCause.UNKNOWN
+        if self.departure.away is not None:
+            return self._away(self.departure.away)
+        if self._was_fenced():
+            return expiry, f"it did not revoke its partitions within {_text(self.patience)}", None
+        if (sign := self._alive_lately()) is not None:
+            return leave, sign, None
+        silence = self.silence
+        if silence is None:
+            why = f"it never committed, and nothing was heard of it for {_text(self.unheard)}"
+        else:
+            why = f"it committed for the last time {_text(silence)} before"
+        if self.session is not None:
+            why += f"; its session timeout is {_text(self.session)}"
+        if self._fell_silent():
+            return expiry, why, None
+        if silence is not None and self._stopped_polling(silence):
+            return unknown, f"{why}; it may not poll for longer than {_text(self.patience)}", leave
+        if self.is_static:
+            return unknown, f"{why}; a static member does not leave by itself, but can be removed", expiry
+        return unknown, why, expiry if self._may_have_expired() else None
+
+    def _away(self, since: int) -> tuple[RebalanceCause, str, RebalanceCause | None]:
+        """A static member of the consumer protocol closed. Its session goes on from its last heartbeat."""
+        gone = self.at - since
+        why = f"it closed, and did not return within {_text(gone)}"
+        if gone >= (_LONG if self.session is None else self.session - self.heartbeat) - _JITTER:
+            return RebalanceCause.EXPIRY, why, None
+        if self.session is None:
+            return RebalanceCause.UNKNOWN, f"{why}, or it was removed", RebalanceCause.EXPIRY
+        return RebalanceCause.LEAVE, f"{why}: it was removed before its session expired", None
+
+    def _was_fenced(self) -> bool:
+        """Whether the coordinator removed it at its rebalance timeout."""
+        since = self.departure.revoking
+        return since is not None and -_JITTER <= self.at - since - self.patience <= _SECOND
+
+    def _alive_lately(self) -> str | None:
+        """The sign of life that excludes an expired session, if it was not dropped from a rebalance either."""
+        silence, seen = self.silence, self.at - self.departure.seen
+        is_dropped = (
+            self.at - self.departure.earliest >= self.patience - _JITTER
+            if self.departure.protocol is Protocol.CLASSIC
+            else self.departure.revoking is not None
+            or (self.departure.record.session_timeout_ms is not None and seen >= self.patience)
+        )
+        if is_dropped and (silence is None or silence >= self.patience // 2):
+            return None
+        if self.session is None:
+            return None if silence is None or silence > _CLOSING else f"it committed {_text(silence)} before"
+        if seen < self.session - _JITTER:
+            return f"its session of {_text(self.session)} began or went on {_text(seen)} before"
+        # Commits of transactions are no heartbeats in a classic group either.
+        slack = (
+            self.heartbeat
+            if self.departure.protocol is Protocol.CONSUMER
+            else min(self.heartbeat, self.session // 4)
+        )
+        if silence is not None and silence < self.session - slack - _JITTER:
+            return f"it committed {_text(silence)} before, within its session of {_text(self.session)}"
+        return None
+
+    def _may_have_expired(self) -> bool:
+        """Whether it departed when its session would expire if its last commit was just before its end."""
+        if self.session is None:
+            return (
+                self.habit.has_rhythm and self.silence is not None and self.silence > 2 * self.habit.longest
+            )
+        latest = self.session + max(self.habit.longest, self.heartbeat) + self.heartbeat + _DELAY
+        return self.session - self.heartbeat - _JITTER <= self.unheard <= latest
+
+    def _stopped_polling(self, silence: int) -> bool:
+        latest = self.patience + max(self.habit.longest, self.heartbeat) + _DELAY
+        return not self.is_static and self.patience - _JITTER <= silence <= latest
+
+    def _fell_silent(self) -> bool:
+        """Whether it ended without closing, and neither was removed nor left for lack of polls."""
+        habit, silence = self.habit, self.silence
+        if silence is None:
+            return self.is_static and self.session is not None and self._may_have_expired()
+        if self.session is not None and not self._may_have_expired():
+            return False
+        if self.is_static:
+            return self.session is not None or (habit.has_rhythm and silence >= max(_LONG, 2 * habit.longest))
+        if self.by_hand or not habit.has_rhythm or silence >= self.patience - _DELAY:
+            return False
+        if self.departure.survived and (
+            not habit.steady or silence < habit.longest + self.heartbeat + _DELAY
+        ):
+            return False  # it may have closed, and others took long to rejoin
+        if silence <= habit.longest * 6 // 5 or (
+            self.session is None
+            and silence < (2 * habit.longest + _DELAY if habit.repeats and habit.steady else _LONG)
+        ):
+            return False
+        return habit.repeats or habit.left_records
+
+
+def _text(us: int) -> str:
+    return duration_text(us / 1000)

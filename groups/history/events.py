@@ -2,6 +2,7 @@
 rebalances, and time spans in which a partition had an owner, or none. Times are µs since 1970, UTC. None means
 unknown, or still open when the log ends."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -20,6 +21,7 @@ KEY_VERSIONS = (CLASSIC_GROUP, GROUP_EPOCH, MEMBER, TARGET_EPOCH, TARGET, CURREN
 """The kinds of records that a course needs."""
 
 STABLE = "stable"
+UNREVOKED = "unrevoked_partitions"
 
 Place: TypeAlias = tuple[str, int]  # a topic's name, its id if that is unknown, and a partition
 
@@ -73,11 +75,13 @@ class Departure:
 
     record: MemberRecord
     protocol: Protocol  # of the group
-    since: int  # the time at which the member was first written
     seen: int  # the latest time at which the records show that the coordinator heard from the member
+    earliest: int  # the earliest time of its departure
     at: int  # the latest time of its departure
-    places: tuple[Place, ...]  # its partitions
+    survived: bool  # whether members that were there before it departed had to rejoin until `at`
+    places: Mapping[Place, int]  # its partitions, and since when it had each
     away: int | None = None  # the time at which a static member of the consumer protocol closed, to return
+    revoking: int | None = None  # since when a member of the consumer protocol had to revoke partitions
 
     @property
     def member(self) -> str:

@@ -108,7 +108,8 @@ class Predecessor:
     epoch: int
     records: Mapping[str, MemberRecord]  # members by identity
     owned: Mapping[Place, MemberRecord]
-    since: Mapping[str, int]  # the time at which each member was first written, by identity
+    held: Mapping[Place, int]  # since when the owner of each partition had it
+    seen: Mapping[str, int]  # when the coordinator is known to have last heard from each member, by identity
     time: int
 
     def becomes(self, protocol: Protocol, time: int) -> bool:

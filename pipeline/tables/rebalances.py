@@ -15,28 +15,19 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, StructField, StructType
 
 from groups.history.events import Holding, PastRebalance
-from pipeline.rebalances.departures import with_expiry
-from pipeline.rebalances.stream import rows_of_groups
 from pipeline.tables import schemas
+from pipeline.tables.courses import rows_of_groups
+from pipeline.tables.departures import DEPARTURE, departure_row, with_verdicts
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _SECOND_US: Final = 1_000_000
-_PLACE = schemas.table(("topic", schemas.STRING, False), ("topic_partition", schemas.INT, False))
-_DEPARTURE = schemas.table(
-    ("member", schemas.STRING, False),
-    ("since", schemas.TIMESTAMP, False),
-    ("at", schemas.TIMESTAMP, False),
-    ("session_timeout_ms", schemas.INT, True),
-    ("places", ArrayType(_PLACE, containsNull=False), False),
-    ("expired", schemas.BOOLEAN, False),
-)
 WALKED = StructType(
     [
         *(column for column in schemas.REBALANCES if column.name not in ("cause", "expired")),
         *schemas.table(
-            ("offset", schemas.LONG, False), ("departures", ArrayType(_DEPARTURE, containsNull=False), False)
+            ("offset", schemas.LONG, False), ("departures", ArrayType(DEPARTURE, containsNull=False), False)
         ),
     ]
 )
@@ -44,9 +35,9 @@ WALKED = StructType(
 
 
 def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
-    """The table `REBALANCES`, with expired members and corrected causes. `courses` are those of `events`."""
+    """The table `REBALANCES`, with expired members and the causes of departures. `courses` are those of `events`."""
     walked = courses.where(f.col("rebalance").isNotNull()).select("rebalance.*")
-    return schemas.shaped(with_expiry(walked, events), schemas.REBALANCES)
+    return schemas.shaped(with_verdicts(walked, events), schemas.REBALANCES)
 
 
 def walked_row(rebalance: PastRebalance) -> schemas.TableRow:
@@ -55,17 +46,7 @@ def walked_row(rebalance: PastRebalance) -> schemas.TableRow:
     row = {name: getattr(rebalance, name) for name in _AS_WALKED}
     row["day"] = schemas.day_of((end if start is None else start) or 0)
     row["duration_s"] = None if start is None or end is None else max(end - start, 0) / _SECOND_US
-    row["departures"] = [
-        {
-            "member": gone.member,
-            "since": gone.since,
-            "at": gone.at,
-            "session_timeout_ms": gone.record.session_timeout_ms,
-            "places": [{"topic": topic, "topic_partition": number} for topic, number in gone.places],
-            "expired": gone.away is not None,
-        }
-        for gone in rebalance.departures
-    ]
+    row["departures"] = [departure_row(departure) for departure in rebalance.departures]
     return row
 
 

@@ -147,14 +147,14 @@ REBALANCES = table(
     ("start", TIMESTAMP, True),  # classic: when the generation before it ended, if the log contains it
     ("end", TIMESTAMP, True),  # null: not complete at the end of the log
     ("duration_s", DOUBLE, True),
-    ("cause", STRING, False),  # join, leave, expiry, subscription, metadata, assignor, conversion, unknown
+    ("cause", STRING, False),  # of `RebalanceCause`; unknown: also of a member that left, or expired
     ("causes", STRINGS, False),  # all causes, `cause` first
     ("assignor", STRING, True),
     ("members_before", INT, False),
     ("members", INT, False),  # members when the generation or epoch is complete
     ("joined", STRINGS, False),
     ("left", STRINGS, False),
-    ("expired", STRINGS, False),  # members of `left` that seem to have expired
+    ("expired", STRINGS, False),  # members of `left` whose session is proven to have expired
     ("partitions", INT, False),
     ("moved", INT, False),
     ("revoked", INT, False),

@@ -4,7 +4,7 @@ Everything goes the way of a broker's log: encoded, decoded into rows of the tab
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -14,10 +14,12 @@ from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.store.history_events import GroupRecord, event_in
 from coordinator.store.records import encode_record
-from groups.history.events import KEY_VERSIONS, GroupEvent, Holding, MemberRecord, PastRebalance
-from groups.history.replay import GroupReplay
+from groups.history.commits import Commits
+from groups.history.course import course_of as history_of
+from groups.history.departures import Knowledge
+from groups.history.events import KEY_VERSIONS, GroupEvent, Holding, PastRebalance
 from pipeline.decode.records import records_to_arrow
-from pipeline.rebalances.stream import COLUMNS, event_of
+from pipeline.tables.courses import COLUMNS, event_of
 from tests.coordinator.engine.consumer import images
 from tests.coordinator.engine.driver import START_MS, Driver
 from wire.uuids import format_uuid
@@ -129,17 +131,14 @@ def seconds(time_us: int) -> float:
 
 
 def course(written: Iterable[Written], topics: TopicImage, group: str = "g") -> Course:
-    rebalances: list[PastRebalance] = []
-    holdings: list[Holding] = []
-    walk = GroupReplay(group, on_rebalance=rebalances.append, emit=holdings.append)
     log = {entry.offset: entry for entry in written}
+    events = []
     for row in rows(log.values(), topics):
         if row["group"] == group:
-            event = event_of(row)
-            assert _without_timeouts(event) == _without_timeouts(_read_directly(log[event.offset], topics))
-            walk.add(event)
-    walk.finish()
-    return Course(rebalances, holdings)
+            events.append(event_of(row))
+            assert events[-1] == _read_directly(log[events[-1].offset], topics)
+    result = history_of(group, events, Commits.of(()), Knowledge(session_timeout_ms=45_000))
+    return Course(result.rebalances, result.holdings)
 
 
 def _read_directly(entry: Written, topics: TopicImage) -> GroupEvent:
@@ -148,16 +147,6 @@ def _read_directly(entry: Written, topics: TopicImage) -> GroupEvent:
     event = event_in(record, PARTITION, {topic.id: topic.name for topic in topics.topics.values()})
     assert event is not None
     return event
-
-
-def _without_timeouts(event: GroupEvent) -> GroupEvent:
-    """The event without what the tables do not have."""
-
-    def plain(record: MemberRecord) -> MemberRecord:
-        return replace(record, session_timeout_ms=None, rebalance_timeout_ms=None)
-
-    members = tuple((plain(record), places) for record, places in event.members)
-    return replace(event, record=event.record and plain(event.record), members=members)
 
 
 def course_of(driver: Clock) -> Course:

@@ -84,8 +84,9 @@ def test_departures_have_the_partitions_of_the_member() -> None:
     (gone,) = course_of(made.driver).rebalances[-1].departures
     start = made.driver.times[0]
     assert (gone.member, gone.record.session_timeout_ms) == (made.members["b"].id, 9_000)
-    assert (gone.since, gone.at) == ((start + 10_000) * 1000, (start + 19_000) * 1000)
-    assert sorted(gone.places) == [("foo", 2), ("foo", 3)]
+    joined, at = (start + 10_000) * 1000, (start + 19_000) * 1000
+    assert (gone.seen, gone.earliest, gone.at, gone.survived) == (joined, joined, at, True)
+    assert gone.places == {("foo", 2): joined, ("foo", 3): joined}
 
 
 def test_another_assignor_and_another_subscription() -> None:

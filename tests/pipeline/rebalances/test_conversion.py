@@ -78,7 +78,7 @@ def test_a_consumer_group_is_converted_back_with_its_last_member() -> None:
     assert back.start == back.end
     (gone,) = back.departures
     assert len(gone.places) == 3
-    assert gone.since < gone.at
+    assert gone.seen < gone.at
     assert {row.end for row in result.rebalances if row.protocol == "consumer"} != {None}
 
 

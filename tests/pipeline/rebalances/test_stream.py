@@ -6,7 +6,7 @@ from contextlib import suppress
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from pipeline.rebalances.stream import in_small_batches
+from pipeline.tables.courses import in_small_batches
 
 _ROWS = 1000
 _SETTINGS = ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch")

@@ -53,8 +53,8 @@ def commit(time_ms: int, committed: int, number: int) -> Written:
     return Written(0, time_ms, OffsetRecord(group="g", topic="foo", partition=number, value=value))
 
 
-def gone_consumer(before_s: Sequence[float]) -> list[Written]:
-    """A consumer group that b is gone from, and commits of a partition that it had so long before."""
+def gone_consumer(before_s: Sequence[float], *, progress: bool = True) -> list[Written]:
+    """A consumer group that b is gone from, and commits of a partition that it had so long before, and one after."""
     driver = clock(("foo", 4))
     a, b = Consumer(driver, "a"), Consumer(driver, "b")
     a.join()
@@ -68,11 +68,15 @@ def gone_consumer(before_s: Sequence[float]) -> list[Written]:
     gone_ms = driver.now_ms
     driver.advance(1_000)
     settled(a)
-    commits = [commit(gone_ms - int(seconds * 1000), index, number) for index, seconds in enumerate(before_s)]
-    return [*driver.written(), *commits]
+    read = [int(1000 * (before_s[0] - seconds)) for seconds in (*before_s, 0)] if before_s else [0]
+    commits = [
+        commit(gone_ms - int(seconds * 1000), offset, number)
+        for seconds, offset in zip(before_s, read, strict=False)
+    ]
+    return [*driver.written(), *commits, commit(gone_ms + 3_000, read[-1 if progress else -2], number)]
 
 
-def gone_classic(before_s: Sequence[float], *, progress: bool) -> list[Written]:
+def gone_classic(before_s: Sequence[float], *, repeats: bool = False) -> list[Written]:
     """A classic group in which the session of b, of 10 s, ended, commits so long before, and one of a's after."""
     made = two(session_timeout_ms=10_000)
     for _ in range(3):
@@ -81,29 +85,36 @@ def gone_classic(before_s: Sequence[float], *, progress: bool) -> list[Written]:
     made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
     (gone,) = course_of(made.driver).rebalances[-1].departures
     at_ms = gone.at // 1000
-    commits = [commit(at_ms - int(seconds * 1000), 5, 3) for seconds in before_s]
-    return [*made.driver.written(), *commits, commit(at_ms + 2_000, 9 if progress else 5, 3)]
+    commits = [
+        commit(at_ms - int(seconds * 1000), 5 if repeats else index, 3)
+        for index, seconds in enumerate(before_s)
+    ]
+    return [*made.driver.written(), *commits, commit(at_ms + 2_000, 5, 3)]
 
 
+EVERY_FIVE = (65, 60, 55, 50, 45)
 SILENCES: Mapping[str, tuple[list[Written], str]] = {
     "consumer: every five seconds, and once more at the end": (
         gone_consumer((30, 25, 20, 15, 10, 5, 0.01)),
         "leave",
     ),
-    "consumer: every five seconds, until 45 s before its session ended": (
-        gone_consumer((59, 55, 50, 45)),
+    "consumer: every five seconds, until 45 s before": (gone_consumer(EVERY_FIVE), "expiry"),
+    "consumer: likewise, but perhaps nothing was left to read": (
+        gone_consumer(EVERY_FIVE, progress=False),
+        "unknown",
+    ),
+    "consumer: by hand every twenty seconds, it departed between two": (
+        gone_consumer((55, 35, 15)),
+        "unknown",
+    ),
+    "consumer: not at all": (gone_consumer(()), "unknown"),
+    "consumer: once, and then no more": (gone_consumer((50,)), "unknown"),
+    "classic: within its session, and a commit is a sign of life": (gone_classic((8, 5)), "leave"),
+    "classic: every second, until 12 s before": (gone_classic((15, 14, 13, 12)), "unknown"),
+    "classic: likewise, and Java commits what did not change": (
+        gone_classic((15, 14, 13, 12), repeats=True),
         "expiry",
     ),
-    "consumer: by hand every twenty seconds, it went between two": (gone_consumer((55, 35, 15)), "leave"),
-    "consumer: not at all": (gone_consumer(()), "leave"),
-    "consumer: once, and then no more": (gone_consumer((50,)), "expiry"),
-    "classic: within its session, and a commit is a sign of life": (
-        gone_classic((8,), progress=True),
-        "leave",
-    ),
-    "classic: silent for longer than its session": (gone_classic((12,), progress=False), "expiry"),
-    "classic: not itself, but there was something to read": (gone_classic((19.5,), progress=True), "expiry"),
-    "classic: not itself, and there was nothing to read": (gone_classic((19.5,), progress=False), "leave"),
 }
 
 

@@ -3,6 +3,7 @@ time. The events are ordered by group, and the events of a group are in the orde
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -12,7 +13,15 @@ import pyarrow as pa
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from groups.history.events import KEY_VERSIONS, GroupEvent, Holding, MemberRecord, PastRebalance, Place
+from groups.history.events import (
+    KEY_VERSIONS,
+    MEMBER,
+    GroupEvent,
+    Holding,
+    MemberRecord,
+    PastRebalance,
+    Place,
+)
 from groups.history.replay import GroupReplay
 
 if TYPE_CHECKING:
@@ -26,7 +35,8 @@ _AS_WRITTEN = (
     *("assignor", "state"),
 )
 _OF_MEMBER = ("member", "instance", "client_id", "host")
-COLUMNS = (*_AS_WRITTEN, *_OF_MEMBER, "topics", "regex", "assignment", "revoking", "members")
+_TIMEOUTS = ("session_timeout_ms", "rebalance_timeout_ms")
+COLUMNS = (*_AS_WRITTEN, *_OF_MEMBER, "topics", "regex", "assignment", "revoking", "members", "fields")
 """The columns of events that a course needs."""
 
 _BATCH_ROWS = 4096
@@ -44,11 +54,19 @@ def event_of(row: Row) -> GroupEvent:
     record = None
     if row["member"] is not None:
         subscribed, regex = frozenset(row["topics"] or ()), row["regex"] or None
-        record = _member_record(row, topics=subscribed, regex=regex, assignor=row["assignor"])
+        timeouts = json.loads(row["fields"] or "{}") if row["key_version"] == MEMBER else {}
+        record = _member_record(
+            row,
+            topics=subscribed,
+            regex=regex,
+            assignor=row["assignor"],
+            session_timeout_ms=timeouts.get("sessionTimeoutMs"),
+            rebalance_timeout_ms=timeouts.get("rebalanceTimeoutMs"),
+        )
     members = []
     for member in row["members"] or ():
         topics = None if member["topics"] is None else frozenset(member["topics"])
-        classic = _member_record(member, topics=topics, session_timeout_ms=member["session_timeout_ms"])
+        classic = _member_record(member, topics=topics, **{name: member[name] for name in _TIMEOUTS})
         members.append((classic, _places(member["assignment"])))
     return GroupEvent(
         **{name: row[name] for name in _AS_WRITTEN},
