@@ -217,7 +217,7 @@ class _Case:
         return unknown, why, expiry if self._may_have_expired() else None
 
     def _away(self, since: int) -> tuple[RebalanceCause, str, RebalanceCause | None]:
-        """A static member of the consumer protocol closed. Its session goes on from its last heartbeat."""
+        """A static member of the consumer protocol closed. Its session lasts from its last heartbeat."""
         gone = self.at - since
         why = f"it closed, and did not return within {_text(gone)}"
         if gone >= (_LONG if self.session is None else self.session - self.heartbeat) - _JITTER:
