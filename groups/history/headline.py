@@ -90,15 +90,16 @@ def _cost(account: Account, explained: Sequence[Explained]) -> str:
         return unread_text(pauses)
     begin = _begin(explained)
     vacant: dict[Place, int] = {}
-    times = 0
+    parts = []
     for span in account.holdings:
         if span.member is None and (span.until or account.until) >= begin:
             length = (span.until or account.until) - span.since
             vacant[span.place] = vacant.get(span.place, 0) + length
-            times += 1
+            parts.append(span)
     if any(length >= _NOTICEABLE_US for length in vacant.values()):
-        in_all = " in all" if times > len(vacant) else ""
-        return f"{_partitions(list(vacant))} had no owner for {_range(vacant.values())}{in_all}"
+        return (
+            f"{_partitions(list(vacant))} had no owner for {_range(vacant.values())}{_in_all(vacant, parts)}"
+        )
     if not account.course.commits.places:
         return "the group committed nothing, so what was not read is not known"
     return "no partition was left unread for longer than usual"
@@ -117,7 +118,7 @@ def unread_text(pauses: Collection[Pause]) -> str:
     texts = []
     if ended:
         were = "was" if len(ended) == 1 else "were"
-        in_all = " in all" if len(ended) < sum(pause.until is not None for pause in pauses) else ""
+        in_all = _in_all(ended, [pause for pause in pauses if pause.until is not None])
         texts.append(f"{_partitions(list(ended))} {were} not read for {_range(ended.values())}{in_all}")
     if opened:
         have = "has" if len(opened) == 1 else "have"
@@ -132,7 +133,12 @@ def unread_range(pauses: Collection[Pause]) -> str:
     for pause in pauses:
         lengths[pause.place] = lengths.get(pause.place, 0) + (pause.until or pause.since) - pause.since
     more = " or more" if any(pause.until is None for pause in pauses) else ""
-    return f"{_partitions(list(lengths))}, {_range(lengths.values())}{more}"
+    return f"{_partitions(list(lengths))}, {_range(lengths.values())}{_in_all(lengths, pauses)}{more}"
+
+
+def _in_all(lengths: Collection[Place], parts: Collection[object]) -> str:
+    """Words for lengths of partitions that are sums."""
+    return " in all" if len(lengths) < len(parts) else ""
 
 
 def _partitions(places: Sequence[Place]) -> str:

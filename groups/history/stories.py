@@ -4,8 +4,10 @@ proven by the records is named as either: it left, or lost its session."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 
 from groups.counts import counted, first_names
 from groups.history.account import Explained
@@ -17,6 +19,7 @@ from groups.times import duration_text
 _ALIKE_AT_MOST = 2  # members that did the same this often share a phrase
 
 
+_RETURNED, _RESTARTED = "returned", "restarted before the former session ended"
 _VERBS = {RebalanceCause.EXPIRY: "lost {its} session", RebalanceCause.LEAVE: "left"}
 
 
@@ -25,12 +28,17 @@ class Story:
     """What one process did in some rebalances."""
 
     process: Process
-    departures: list[Change] = field(default_factory=list)
-    returns: list[Change] = field(default_factory=list)
-    joins: list[Change] = field(default_factory=list)
-    last: Change | None = None
+    changes: list[Change] = field(default_factory=list)
     rebalances: int = 0
     protocol: Protocol = Protocol.CLASSIC
+
+    @property
+    def departures(self) -> list[Change]:
+        return [change for change in self.changes if change.departure is not None]
+
+    @property
+    def returns(self) -> list[Change]:
+        return [change for change in self.changes if change.is_return]
 
     @property
     def causes(self) -> frozenset[RebalanceCause]:
@@ -53,33 +61,25 @@ class Story:
         )
 
     @property
-    def verb(self) -> str:
-        """What is proven of all its departures, or probable."""
-        if not self.departures:
-            return ""
+    def actions(self) -> dict[str, int]:
+        """What it did and how often, in the order in which it did each first."""
+        return Counter(map(self._verb, self.changes))
+
+    def _verb(self, change: Change) -> str:
+        if change.departure is None:
+            return (
+                "joined" if not change.is_return else _RETURNED if change.away_us is not None else _RESTARTED
+            )
         if self.crashed:
             return "crashed"
-        for form, causes in (("{}", self.causes), ("probably {}", self._likely)):
-            (cause, *others) = causes
-            if not others and cause in _VERBS:
-                return form.format(_VERBS[cause])
-        return "left or lost {its} session"
-
-    @property
-    def _likely(self) -> frozenset[RebalanceCause]:
-        verdicts = (change.verdict for change in self.departures)
-        return frozenset(
-            RebalanceCause.UNKNOWN if one is None else one.probably or one.cause for one in verdicts
-        )
-
-    @property
-    def changes(self) -> list[Change]:
-        return [*self.departures, *self.returns, *self.joins]
+        likely = change.verdict and change.verdict.probably
+        verb = _VERBS.get(change.cause or RebalanceCause.UNKNOWN)
+        return verb or (f"probably {_VERBS[likely]}" if likely in _VERBS else "left or lost {its} session")
 
     @property
     def is_gone(self) -> bool:
         """Whether the last that is known of it is a departure."""
-        return self.last is not None and self.last.departure is not None and self.last.other is None
+        return self.changes[-1].departure is not None and self.changes[-1].other is None
 
 
 def stories_of(explained: Sequence[Explained]) -> list[Story]:
@@ -90,13 +90,7 @@ def stories_of(explained: Sequence[Explained]) -> list[Story]:
         for change in one.changes:
             story = stories.setdefault(change.process.key, Story(change.process))
             story.process, story.protocol = change.process, one.rebalance.protocol
-            if change.departure is not None:
-                story.departures.append(change)
-            elif change.is_return:
-                story.returns.append(change)
-            else:
-                story.joins.append(change)
-            story.last = change
+            story.changes.append(change)
             keys.add(change.process.key)
         for key in keys:
             stories[key].rebalances += 1
@@ -108,9 +102,9 @@ def reasons(explained: Sequence[Explained]) -> list[str]:
     7 times`."""
     alike: dict[tuple[object, ...], list[Story]] = {}
     for story in stories_of(explained):
-        counts = len(story.departures), len(story.returns), len(story.joins)
-        own = story.process.key if max(counts) > _ALIKE_AT_MOST else ()
-        alike.setdefault((story.verb, *counts, story.is_gone, own), []).append(story)
+        actions = story.actions
+        own = story.process.key if max(actions.values()) > _ALIKE_AT_MOST else ()
+        alike.setdefault((*actions.items(), own), []).append(story)
     weighed = [
         (sum(story.rebalances for story in stories), _phrase(stories, explained))
         for stories in alike.values()
@@ -123,28 +117,26 @@ def _phrase(stories: Sequence[Story], explained: Sequence[Explained]) -> str:
     first, several = stories[0], len(stories) > 1
     names = [story.process.name for story in stories]
     who = f"{counted(len(names), 'member')} ({first_names(names)})" if several else names[0]
-    gone, back = len(first.departures), len(first.returns)
-    verb = first.verb.format(its="their" if several else "its").replace("session", "session" + "s" * several)
-    sequence = ", one after another" if len(stories) >= 3 <= len(explained) and gone and back else ""
-    if not gone and not back:
-        return f"{who} joined{_times(len(first.joins))}"
-    if not gone:
-        return f"{who} {_returned(first, several=several)}{_times(back)}"
-    if not back:
-        came = "joined and " if first.joins and first.is_gone else ""
-        return f"{who} {came}{verb}{_times(gone)}{sequence}"
-    if gone == back:
-        both = f"returned and {verb}" if first.is_gone else f"{verb} and returned"
-        return f"{who} {both}{_times(gone)}{sequence}"
-    return f"{who} {verb} {_times(gone) or ' once'} and returned{_times(back) or ' once'}".replace("  ", " ")
+    sequence = ", one after another" if len(stories) >= 3 <= len(explained) and len(first.actions) > 1 else ""
+    phrase = _actions_text(first.actions)
+    away_us = first.changes[-1].away_us
+    if not several and phrase == _RETURNED and away_us:
+        phrase += f" after {duration_text(away_us / 1000)}"
+    return f"{who} {_with_possessive(phrase, several=several)}{sequence}"
 
 
-def _returned(story: Story, *, several: bool) -> str:
-    last = story.returns[-1]
-    if last.away_us is None:
-        return "restarted before the former session ended"
-    after = duration_text(last.away_us / 1000)
-    return "returned" if several or len(story.returns) > 1 or not last.away_us else f"returned after {after}"
+def _with_possessive(phrase: str, *, several: bool) -> str:
+    return phrase.replace("{its} session", "their sessions" if several else "its session")
+
+
+def _actions_text(actions: Mapping[str, int]) -> str:
+    """`crashed and returned 7 times`; actions in a row that were as frequent share their number."""
+    texts = []
+    for count, run in groupby(actions.items(), key=itemgetter(1)):
+        *verbs, last = [verb for verb, _ in run]
+        listed = f"{', '.join(verbs)} and {last}" if verbs else last
+        texts.append(f"{listed}{_times(count)}")
+    return ", then ".join(texts)
 
 
 def _times(count: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from cli.findings import finding_item
-from cli.render.cells import Cell, duration_cell
+from cli.render.cells import Cell, duration_cell, partitions_text
 from cli.render.document import (
     VERBOSE,
     Block,
@@ -22,12 +22,13 @@ from cli.render.document import (
 from cli.render.lines import Role
 from cli.render.output_format import PAGES, OutputFormat
 from cli.verbs.why.answer import Explanation, WhyAnswer
-from cli.verbs.why.data import answer_data, duration_s, moment_text
+from cli.verbs.why.data import answer_data, duration_s, moment_text, partitions_of
 from cli.verbs.why.moment_view import moment_blocks
 from cli.verbs.why.picture import drawing_of
 from groups.counts import counted
 from groups.findings import Finding, Level
 from groups.history.account import Account, Explained
+from groups.history.events import Place, Protocol
 from groups.history.headline import headline, span_text, unread_range
 from groups.history.pauses import Pause
 from groups.history.processes import Change, TiedBy
@@ -83,6 +84,7 @@ def _sections(answer: WhyAnswer, *, verbose: bool, output: OutputFormat) -> Iter
         yield from _section(answer, explanation, verbose=verbose, output=output, is_only=False)
     if len(shown) > _MOST_SECTIONS:
         yield Text(f"{len(shown) - _MOST_SECTIONS:,} more groups: name them to see theirs.", Role.FAINT)
+    yield from _read(answer, is_page=output in PAGES)
 
 
 def _span(answer: WhyAnswer) -> str:
@@ -100,14 +102,15 @@ def _section(
     if explanation.moment is not None:
         yield from moment_blocks(explanation.moment, account)
         yield Text(f"{headline(account)}.")
-        yield Text(_read_text(answer, account), Role.FAINT)
+        if is_only:
+            yield from _read(answer, is_page=is_page)
         return
     yield Text(f"{headline(account)}.", _ROLES.get(worst, Role.STRONG))
     if account.rebalances:
         if is_page:
             yield Picture(text=_picture_text(account), drawing=lambda: drawing_of([account]))
         yield _table(account)
-        yield from _ties(account)
+        yield from _remarks(account)
     yield from _advice(explanation.findings, is_page=is_page)
     if verbose:
         yield from _evidence(account)
@@ -115,9 +118,18 @@ def _section(
         yield Details(
             summary="Evidence: each rebalance, and what the records show", blocks=tuple(_evidence(account))
         )
+    if is_only:
+        yield from _read(answer, is_page=is_page)
+
+
+def _read(answer: WhyAnswer, *, is_page: bool) -> Iterator[Block]:
     if is_page:
         yield Heading("What was read")
-    yield Text(_read_text(answer, account), Role.FAINT)
+    since = answer.complete_since
+    complete = f"complete since {moment_text(since)}"
+    if since is None or since <= answer.since:
+        complete = "complete" if since is not None else "not known to be complete"
+    yield Text(f"Read from {answer.source}: {_span(answer)}; {complete}.", Role.FAINT)
 
 
 def _title(account: Account) -> str:
@@ -139,13 +151,6 @@ def _truth(account: Account) -> Iterator[Text]:
         yield Text(
             f"Complete since {moment_text(since)}: earlier records were compacted, deleted or not readable, and some "
             "rebalances and causes before are missing.",
-            Role.WARNING,
-        )
-    skipped = sum(one.rebalance.skipped or 0 for one in account.rebalances)
-    if skipped:
-        yield Text(
-            f"{counted(skipped, 'generation or epoch').replace('epochs', 'epochs')} in this time left no record, or "
-            "lost it.",
             Role.WARNING,
         )
 
@@ -214,14 +219,22 @@ def _unread_cell(pauses: Sequence[Pause]) -> str | None:
     return unread_range(pauses) if pauses else None
 
 
-def _ties(account: Account) -> Iterator[Text]:
-    """By what the member ids of restarts were tied together."""
+def _remarks(account: Account) -> Iterator[Text]:
+    """By what the member ids of restarts were tied together, and generations that have no line."""
     tied = {
         change.process.tied_by for one in account.rebalances for change in one.changes if change.is_return
     }
     if tied:
         by = " or ".join(kind.value for kind in TiedBy if kind in tied)
         yield Text(f"Returned: a member with the same {by}.", Role.FAINT)
+    ended = [
+        one
+        for one in account.rebalances
+        if one.rebalance.protocol is Protocol.CLASSIC and one.rebalance.skipped
+    ]
+    if account.complete_since is not None and account.complete_since <= account.since and ended:
+        count = counted(sum(one.rebalance.skipped or 0 for one in ended), "more rebalance")
+        yield Text(f"{count} ended without an assignment, because the next one began.", Role.FAINT)
 
 
 def _advice(findings: Sequence[Finding], *, is_page: bool) -> Iterator[Block]:
@@ -253,16 +266,19 @@ def _evidence(account: Account) -> Iterator[Block]:
             columns=columns("START", "MEMBER", "CAUSE", "WHY"), rows=[_departed(*pair) for pair in departed]
         )
     if account.pauses:
-        names = ("TOPIC", "#PARTITION", "LAST-COMMIT", "NEXT-COMMIT", "#UNREAD-TIME")
+        spans: dict[tuple[int, int | None], list[Place]] = {}
+        for pause in account.pauses:
+            spans.setdefault((pause.since, pause.until), []).append(pause.place)
         rows: list[list[Cell]] = [
             [
-                *pause.place,
-                moment_text(pause.since),
-                moment_text(pause.until),
-                None if pause.until is None else duration_cell((pause.until - pause.since) / 1_000_000),
+                partitions_text(partitions_of(places)),
+                moment_text(since),
+                moment_text(until),
+                None if until is None else duration_cell((until - since) / 1_000_000),
             ]
-            for pause in account.pauses
+            for (since, until), places in spans.items()
         ]
+        names = ("PARTITIONS", "LAST-COMMIT", "NEXT-COMMIT", "#UNREAD-TIME")
         yield Table(columns=columns(*names), rows=rows)
 
 
@@ -276,11 +292,6 @@ def _departed(explained: Explained, change: Change) -> list[Cell]:
         f"{cause.value if cause else ''}{probably}",
         verdict.why if verdict else None,
     ]
-
-
-def _read_text(answer: WhyAnswer, account: Account) -> str:
-    complete = moment_text(account.complete_since) or "an unknown time"
-    return f"Read from {answer.source}: {_span(answer)}; complete since {complete}."
 
 
 def _picture_text(account: Account) -> str:

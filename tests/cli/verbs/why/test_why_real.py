@@ -1,0 +1,111 @@
+"""A short incident of real clients: one crashes and returns, then leaves. Live and from the log it is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from tests.cli.command import Kohort
+from tests.cli.offset_rig import OffsetRig
+from tests.kafka.broker import Broker
+from tests.kafka.groups import wait_group
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import fresh_topic
+from tests.kafka.wait import wait_until
+
+PARTITIONS = 4
+
+
+@contextmanager
+def _written(broker: Broker, topic: str) -> Iterator[None]:
+    """Write into each partition, ten times a second."""
+    producer, stopped = Producer({"bootstrap.servers": broker.bootstrap, "log_level": 0}), Event()
+
+    def write() -> None:
+        while not stopped.wait(0.1):
+            for number in range(PARTITIONS):
+                producer.produce(topic, b"", partition=number)
+            producer.flush(5)
+
+    thread = Thread(target=write)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _progress(rig: OffsetRig, group: str, times: int = 4) -> None:
+    """Wait until every partition's commit has moved this often."""
+    for _ in range(times):
+        before = rig.committed(group)
+
+        def all_moved(before: dict[tuple[str, int], int] = before) -> bool:
+            now = rig.committed(group)
+            return len(now) == PARTITIONS and all(now[place] > before.get(place, -1) for place in now)
+
+        wait_until(all_moved, "commits moved")
+
+
+@pytest.mark.kafka
+def test_a_crash_and_a_departure_are_the_same_live_and_in_the_log(
+    kafka_broker: Broker, kafka_rig: OffsetRig, members: Members, kohort: Kohort
+) -> None:
+    topic, group = fresh_topic(kafka_broker, PARTITIONS), fresh_name("payments")
+    everything = {topic: list(range(PARTITIONS))}
+    start = partial(
+        members.confluent,
+        kafka_broker,
+        group,
+        [topic],
+        session_timeout_ms="6000",
+        auto_commit_interval_ms="500",
+    )
+    with _written(kafka_broker, topic):
+        stays = start("stays")
+        stays.wait_assignment(everything)
+        crashing = start("crashing")
+        wait_group(kafka_broker, group, members=2)
+        _progress(kafka_rig, group)
+        crashing.crash()
+        stays.wait_assignment(everything)
+        again = start("crashing")
+        wait_group(kafka_broker, group, members=2)
+        _progress(kafka_rig, group)
+        again.stop()
+        stays.wait_assignment(everything)
+        _progress(kafka_rig, group, times=2)
+    live, logged = (
+        kohort("why", group, "--since", "10m", *words, "--output", "json")
+        for words in (["-b", kafka_broker.bootstrap], ["--log-dir", kafka_broker.data])
+    )
+    assert (live.status, live.stderr, logged.status, logged.stderr) == (0, "", 0, "")
+    assert _without_span(live.document) == _without_span(logged.document)
+    (answer,) = live.document["groups"]
+    changes = [[(one["change"], one["client_id"]) for one in row["changes"]] for row in answer["rebalances"]]
+    assert changes == [
+        *([("joined", "stays")], [("joined", "crashing")]),
+        *([("expiry", "crashing")], [("joined", "crashing")], [("leave", "crashing")]),
+    ]
+    assert f"{group} rebalanced 5 times between" in answer["headline"]
+    assert "crashing on 127.0.0.1 joined, lost its session, returned and left" in answer["headline"]
+    assert "2 partitions were not read for " in answer["headline"]
+    expired = answer["rebalances"][2]
+    assert {(one["topic"], one["partition"]) for one in expired["unread"]} == {(topic, 0), (topic, 1)}
+    assert all(one["unread_s"] > 5 for one in expired["unread"])
+    at = kohort(
+        "why", group, "-b", kafka_broker.bootstrap, "--at", expired["unread"][0]["to"], "--output", "json"
+    )
+    (state,) = [one["at"] for one in at.document["groups"]]
+    assert {one["client_id"] for one in state["owners"]} == {"stays"}
+
+
+def _without_span(document: dict[str, Any]) -> Any:
+    return [{**group, "complete_since": None} for group in document["groups"]]
