@@ -66,10 +66,11 @@ def record_cluster(options: RecordOptions, source: SourceOptions) -> None:
         cluster = connection.cluster_id()
         if cluster is None:
             return
-        journal = JournalWriter(
-            options.journal or default_journal(data_directory(), cluster),
-            {"cluster": cluster, "source": opened.name},
-        )
+        file = options.journal
+        if file is None:
+            file = default_journal(data_directory(), cluster)
+            file.parent.mkdir(parents=True, exist_ok=True)
+        journal = JournalWriter(file, {"cluster": cluster, "source": opened.name})
         stack.callback(journal.close)
         if journal.about.get("cluster") != cluster:
             raise CommandError(

@@ -10,8 +10,8 @@ from cli.options import SourceOptions
 from cli.output import notice
 from cli.selection import is_live, opened, with_close_names
 from cli.times import moment
-from cli.verbs.why.options import HistorySelection, WhyOptions
-from cli.verbs.why.reading import read_history
+from cli.verbs.why.options import HistoryOptions, HistorySelection, WhyOptions
+from cli.verbs.why.reading import is_file, read_history
 from groups.findings import Finding, Level
 from groups.history.account import Account, account_of
 from groups.history.advice import advice_on
@@ -54,16 +54,18 @@ class WhyAnswer:
         return None if None in times else max((time for time in times if time is not None), default=None)
 
 
-def answer_of(selection: HistorySelection, options: WhyOptions, source: SourceOptions) -> WhyAnswer:
+def answer_of(
+    selection: HistorySelection, options: WhyOptions, files: HistoryOptions, source: SourceOptions
+) -> WhyAnswer:
     """Why the selected groups rebalanced. Raises UsageError: the times are no span."""
     now_ms = time.time_ns() // 1_000_000
     at_ms, since_ms = moment(options.at, "--at"), moment(options.since, "--since")
     until_ms = moment(options.until, "--until")
     end_ms = now_ms if until_ms is None else until_ms
-    live = is_live(source)
+    live = is_live(source) and not is_file(files)
     if since_ms is None and live:
         since_ms = _default_since(end_ms, at_ms)
-    read = read_history(selection, source, since_ms or 0)
+    read = read_history(selection, files, source, since_ms or 0)
     for text in read.notices:
         notice(text)
     if not live and read.until is not None:
@@ -80,7 +82,7 @@ def answer_of(selection: HistorySelection, options: WhyOptions, source: SourceOp
     if not read.courses and not problems:
         matching = "" if selection.match is None else f" matches {selection.match!r}"
         raise CommandError(f"no group in {read.source}{matching}")
-    if any(problem.cause is Cause.ABSENT for problem in problems):
+    if any(problem.cause is Cause.ABSENT for problem in problems) and not is_file(files):
         with opened(source) as groups:
             problems = with_close_names(groups, problems)
     explained = [explain(course, since_ms, end_ms, at_ms) for course in read.courses.values()]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from cli.options import OutputOptions, SourceOptions
-from cli.verbs.why.options import HistorySelection, WhyOptions
+from cli.verbs.why.options import HistoryOptions, HistorySelection, WhyOptions
 
 
 def why(
-    *, selection: HistorySelection, options: WhyOptions, source: SourceOptions, output: OutputOptions
+    *,
+    selection: HistorySelection,
+    options: WhyOptions,
+    files: HistoryOptions,
+    source: SourceOptions,
+    output: OutputOptions,
 ) -> None:
     """Explain why groups rebalanced, and what was not read.
 
@@ -24,7 +29,7 @@ def why(
     from cli.verbs.why.answer import answer_of
     from cli.verbs.why.view import why_document
 
-    answer = answer_of(selection, options, source)
+    answer = answer_of(selection, options, files, source)
     if options.svg is not None:
         from cli.render.lanes import draw_file
         from cli.verbs.why.picture import drawing_of

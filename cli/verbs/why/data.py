@@ -9,7 +9,7 @@ from cli.render.document import fields
 from cli.verbs.why.answer import Explanation, WhyAnswer
 from groups.history.account import Account, Explained
 from groups.history.causes import RebalanceCause
-from groups.history.events import Holding, Place, Protocol
+from groups.history.events import Holding, PastRebalance, Place, Protocol
 from groups.history.headline import headline
 from groups.history.moment import Moment
 from groups.history.pauses import Pause
@@ -40,6 +40,11 @@ def duration_s(explained: Explained) -> float | None:
     return None if start is None or end is None else max(end - start, 0) / _US
 
 
+def partition_of(rebalance: PastRebalance) -> int | None:
+    """The partition of `__consumer_offsets` with its record; None: it was observed, and no record was read."""
+    return None if rebalance.partition < 0 else rebalance.partition
+
+
 def _group(explanation: Explanation) -> dict[str, object]:
     account = explanation.account
     return {
@@ -57,8 +62,10 @@ def _group(explanation: Explanation) -> dict[str, object]:
 def _rebalance(explained: Explained) -> dict[str, object]:
     rebalance = explained.rebalance
     number = "generation" if rebalance.protocol is Protocol.CLASSIC else "epoch"
+    partition = partition_of(rebalance)
     return {
-        **fields(rebalance, "group", "protocol", "epoch"),
+        **fields(rebalance, "group", "protocol"),
+        "epoch": rebalance.epoch or None,
         "start": moment_text(rebalance.start),
         "end": moment_text(rebalance.end),
         "duration_s": duration_s(explained),
@@ -74,8 +81,9 @@ def _rebalance(explained: Explained) -> dict[str, object]:
         "changes": [_change(change) for change in explained.changes],
         "unread": _unread(explained.pauses),
         "evidence": {
-            number: rebalance.epoch,
-            **fields(rebalance, "partition", "offset"),
+            number: rebalance.epoch or None,
+            "partition": partition,
+            "offset": None if partition is None else rebalance.offset,
             "departed": [
                 {
                     **fields(verdict, "member", "why"),

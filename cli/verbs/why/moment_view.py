@@ -46,7 +46,7 @@ def _state(moment: Moment) -> str:
     if moment.last is None:
         return "no rebalance before is in the records" + ("" if moment.owners else ", and no owner is known")
     rebalance = moment.last.rebalance
-    name = f"{_EPOCH[rebalance.protocol]} {rebalance.epoch:,}"
+    name = f"{_EPOCH[rebalance.protocol]} {rebalance.epoch:,}" if rebalance.epoch else "the last one ended"
     why = "; ".join(reasons([moment.last]))
     begin = begin_of(rebalance)
     if not moment.in_progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,26 @@ class HistorySelection(SelectionOptions):
     states: list[str] | None = None
     protocols: list[str] | None = None
     topics: list[str] | None = None
+
+
+_recordings = partial(option, rich_help_panel="Recordings")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryOptions:
+    """Files that have the past of groups; a source option names a cluster or a log."""
+
+    journal: Annotated[
+        Path | None,
+        _recordings(
+            "--journal",
+            "A journal of kohort record as the source; the one of a running recorder is used by itself.",
+            "FILE",
+        ),
+    ] = None
+    replay: Annotated[
+        Path | None, _recordings("--replay", "A recording of kohort watch as the source.", "FILE")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

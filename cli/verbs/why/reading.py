@@ -2,41 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
 
 from cli.errors import UsageError
 from cli.options import SourceOptions
 from cli.selection import data_directory, is_live, name_filter, opened
 from cli.sources.history.read import GroupHistoryRead
-from cli.verbs.why.options import HistorySelection
+from cli.verbs.why.options import HistoryOptions, HistorySelection
+
+Choice: TypeAlias = tuple[list[str], Callable[[str], bool] | None]
+"""The named groups, or a test for the names of others."""
 
 
-def read_history(selection: HistorySelection, source: SourceOptions, since_ms: int) -> GroupHistoryRead:
+def is_file(options: HistoryOptions) -> bool:
+    """Whether the options name a recording or a journal."""
+    return options.replay is not None or options.journal is not None
+
+
+def read_history(
+    selection: HistorySelection, options: HistoryOptions, source: SourceOptions, since_ms: int
+) -> GroupHistoryRead:
     """Courses of the selected groups. Raises UsageError: none are selected, or the source has no past."""
-    names, has_name = _choice(selection)
-    if is_live(source):
-        from cli.sources.history.live import read_live_history
-        from cli.sources.live import LiveSource
-
-        with opened(source) as cluster:
-            if not isinstance(cluster, LiveSource):
-                raise UsageError(f"{cluster.name} is not a live cluster")
-            return read_live_history(cluster, names, since_ms=since_ms, has_name=has_name)
+    choice = _choice(selection)
+    if is_file(options):
+        return _of_file(choice, options, source, since_ms)
     if source.snapshot is not None:
-        raise UsageError("a snapshot shows one moment, and has no past: use --bootstrap-server or --log-dir")
+        raise UsageError(
+            "a snapshot shows one moment, and has no past: use --bootstrap-server, --log-dir, --journal or --replay"
+        )
     if source.as_of is not None:
         raise UsageError("--as-of is for one state: use --at TIME, or --until TIME")
-    from cli.sources.history.logs import read_log_history
-    from cli.sources.log_directories import check_log_directories, read_topics_file
-
-    directories, _ = check_log_directories(source.log_dirs or [source.embedded or data_directory()])
-    topics = () if source.topics_file is None else read_topics_file(source.topics_file)
-    ids = {topic.id: topic.name for topic in topics if topic.id is not None}
-    return read_log_history(directories, names, since_ms=since_ms, has_name=has_name, names=ids)
+    if is_live(source):
+        return _of_cluster(choice, source, since_ms)
+    return _of_log(choice, source, since_ms)
 
 
-def _choice(selection: HistorySelection) -> tuple[list[str], Callable[[str], bool] | None]:
-    """The named groups, or a test for the names of others."""
+def _choice(selection: HistorySelection) -> Choice:
     names = list(dict.fromkeys(selection.groups or ()))
     if sum([bool(names), selection.match is not None, selection.all_groups]) > 1:
         raise UsageError("give only one of GROUP, --match and --all-groups")
@@ -47,3 +52,69 @@ def _choice(selection: HistorySelection) -> tuple[list[str], Callable[[str], boo
     if not names:
         raise UsageError("no groups given: name them, or select them with --match REGEX or --all-groups")
     return names, None
+
+
+def _of_file(
+    choice: Choice, options: HistoryOptions, source: SourceOptions, since_ms: int
+) -> GroupHistoryRead:
+    names, has_name = choice
+    named = [option for option, value in source.sources.items() if value is not None]
+    if (source.place is None and named) or None not in (options.replay, options.journal):
+        raise UsageError("--journal and --replay are sources themselves; give one source")
+    if options.replay is not None:
+        from cli.verbs.watch.history import read_recorded_history
+
+        return read_recorded_history(options.replay, names, since_ms=since_ms, has_name=has_name)
+    return _of_journal(choice, options.journal or Path(), since_ms)
+
+
+def _of_journal(choice: Choice, file: Path, since_ms: int) -> GroupHistoryRead:
+    from cli.sources.history.journal import read_journal_history
+
+    return read_journal_history(file, choice[0], since_ms=since_ms, has_name=choice[1])
+
+
+def _of_cluster(choice: Choice, source: SourceOptions, since_ms: int) -> GroupHistoryRead:
+    """From the journal of a running `kohort record` if it covers the time, else from the cluster. If this user may not
+    read the log, from the journal, as far as it goes."""
+    from cli.sources.history.journal import covering_journal
+    from cli.sources.history.live import HistoryRefused, read_live_history
+    from cli.sources.journal.schema import default_journal
+    from cli.sources.live import LiveSource
+
+    names, has_name = choice
+    with opened(source) as cluster:
+        if not isinstance(cluster, LiveSource):
+            raise UsageError(f"{cluster.name} is not a live cluster")
+        cluster_id = cluster.cluster().id or ""
+        covering = covering_journal(data_directory(), cluster_id, since_ms, time.time_ns() // 1_000_000)
+        if covering is not None:
+            return _with_notice(_of_journal(choice, covering, since_ms), f"read from the journal {covering}")
+        try:
+            return read_live_history(cluster, names, since_ms=since_ms, has_name=has_name)
+        except HistoryRefused as refused:
+            journal = default_journal(data_directory(), cluster_id)
+            if not journal.is_file():
+                raise
+            return _with_notice(
+                _of_journal(choice, journal, since_ms), f"{refused}; read from {journal} instead"
+            )
+
+
+def _with_notice(read: GroupHistoryRead, text: str) -> GroupHistoryRead:
+    return replace(read, notices=(text, *read.notices))
+
+
+def _of_log(choice: Choice, source: SourceOptions, since_ms: int) -> GroupHistoryRead:
+    from cli.sources.history.logs import read_log_history
+    from cli.sources.log_directories import check_log_directories, read_topics_file
+
+    names, has_name = choice
+    directories: Sequence[Path] = [source.embedded or data_directory()]
+    notices: Sequence[str] = ()
+    if source.log_dirs:
+        directories, notices = check_log_directories(source.log_dirs)
+    topics = () if source.topics_file is None else read_topics_file(source.topics_file)
+    ids = {topic.id: topic.name for topic in topics if topic.id is not None}
+    read = read_log_history(directories, names, since_ms=since_ms, has_name=has_name, names=ids)
+    return replace(read, notices=(*notices, *read.notices))

@@ -22,7 +22,7 @@ from cli.render.document import (
 from cli.render.lines import Role
 from cli.render.output_format import PAGES, OutputFormat
 from cli.verbs.why.answer import Explanation, WhyAnswer
-from cli.verbs.why.data import answer_data, duration_s, moment_text, partitions_of
+from cli.verbs.why.data import answer_data, duration_s, moment_text, partition_of, partitions_of
 from cli.verbs.why.moment_view import moment_blocks
 from cli.verbs.why.picture import drawing_of
 from groups.counts import counted
@@ -250,9 +250,9 @@ def _evidence(account: Account) -> Iterator[Block]:
         account.rebalances,
         ("START", lambda one: moment_text(begin_of(one.rebalance))),
         ("PROTOCOL", lambda one: one.rebalance.protocol.value),
-        ("#GROUP-EPOCH", lambda one: one.rebalance.epoch),
-        ("#PARTITION", lambda one: one.rebalance.partition),
-        ("#OFFSET", lambda one: one.rebalance.offset),
+        ("#GROUP-EPOCH", lambda one: one.rebalance.epoch or None),
+        ("#PARTITION", lambda one: partition_of(one.rebalance)),
+        ("#OFFSET", lambda one: None if partition_of(one.rebalance) is None else one.rebalance.offset),
         ("CAUSE", lambda one: ", ".join(cause.value for cause in one.rebalance.causes)),
         ("ASSIGNOR", lambda one: one.rebalance.assignor),
         ("JOINED", lambda one: ", ".join(one.rebalance.joined)),
@@ -309,7 +309,7 @@ def _csv_table(explanations: Sequence[Explanation]) -> Table:
     return table_of(
         rows,
         ("GROUP", lambda row: row[0].group),
-        ("#GROUP-EPOCH", lambda row: row[1].rebalance.epoch),
+        ("#GROUP-EPOCH", lambda row: row[1].rebalance.epoch or None),
         ("START", lambda row: moment_text(begin_of(row[1].rebalance))),
         ("#DURATION", lambda row: duration_cell(duration_s(row[1]))),
         ("CAUSE", lambda row: row[1].rebalance.causes[0].value),

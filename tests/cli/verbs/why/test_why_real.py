@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Event, Thread
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from confluent_kafka import Producer
 
-from tests.cli.command import Kohort
+import cli.sources.history.live
+from cli.sources.history.live import HistoryRefused
+from tests.cli.command import Answer, Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
@@ -82,12 +85,22 @@ def test_a_crash_and_a_departure_are_the_same_live_and_in_the_log(
         again.stop()
         stays.wait_assignment(everything)
         _progress(kafka_rig, group, times=2)
+    cluster, since = ["-b", kafka_broker.bootstrap], ["--since", "10m", "--output", "json"]
     live, logged = (
-        kohort("why", group, "--since", "10m", *words, "--output", "json")
-        for words in (["-b", kafka_broker.bootstrap], ["--log-dir", kafka_broker.data])
+        kohort("why", group, *since, *words).succeeded(stderr="")
+        for words in (cluster, ["--log-dir", kafka_broker.data])
     )
-    assert (live.status, live.stderr, logged.status, logged.stderr) == (0, "", 0, "")
-    assert _without_span(live.document) == _without_span(logged.document)
+    assert _answers(live) == _answers(logged)
+    kohort("record", "--once", *cluster).succeeded()
+    (journal,) = (kohort.data / "journals").glob("*.db")
+    recorded = kohort("why", group, *since, "--journal", journal).succeeded(stderr="")
+    assert _answers(recorded) == _answers(live)
+    refused = HistoryRefused("TOPIC_AUTHORIZATION_FAILED")
+    here = {"XDG_DATA_HOME": str(kohort.data.parent)}
+    with patch.object(cli.sources.history.live, "read_live_history", side_effect=refused):
+        fallback = kohort.quick("why", group, "--since", "2001-01-01", *since[2:], *cluster, **here)
+    assert "READ and DESCRIBE on the topic __consumer_offsets" in fallback.stderr
+    assert _answers(fallback) == _answers(live)
     (answer,) = live.document["groups"]
     changes = [[(one["change"], one["client_id"]) for one in row["changes"]] for row in answer["rebalances"]]
     assert changes == [
@@ -107,5 +120,5 @@ def test_a_crash_and_a_departure_are_the_same_live_and_in_the_log(
     assert {one["client_id"] for one in state["owners"]} == {"stays"}
 
 
-def _without_span(document: dict[str, Any]) -> Any:
-    return [{**group, "complete_since": None} for group in document["groups"]]
+def _answers(answer: Answer) -> Any:
+    return [{**group, "complete_since": None} for group in answer.document["groups"]]
