@@ -5,7 +5,7 @@ call's answer."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from coordinator.configs.settings import Config, GroupOverrides
@@ -191,9 +191,17 @@ class Engine:
         """Restore overrides, capped by the broker's present bounds. RequestRefused: INVALID_CONFIG"""
         self.state.group_configs[group] = GroupOverrides.capped(values, self.config)
 
-    def next_deadline(self) -> int | None:
-        """When to call `expire` next, in ms; None: not before the next call. Every call may change it."""
-        return self._ctx.timers.next_deadline()
+    def next_deadline(self, passed_over: Collection[TimerKey] = ()) -> int | None:
+        """When to call `expire` next, in ms; None: not before the next call. Every call may change it. Without the
+        timers `passed_over`, which the caller knows to be set again before they are due."""
+        timers = self._ctx.timers
+        return timers.next_deadline_except(passed_over) if passed_over else timers.next_deadline()
+
+    def session_deadline(self, group: str, member: str) -> tuple[TimerKey, int] | None:
+        """The timer of a member's session, and its deadline; None: it has no session."""
+        key = TimerKey(TimerKind.SESSION, group, member)
+        deadline_ms = self._ctx.timers.deadline(key)
+        return None if deadline_ms is None else (key, deadline_ms)
 
     def no_deadline_before(self) -> int | None:
         """A time before which calling `expire` is unnecessary, in ms; None: as in `next_deadline`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Collection
 from enum import IntEnum, auto
 from typing import NamedTuple
 
@@ -71,6 +72,11 @@ class Timers:
                 if entry is not None:
                     self._push(*entry, key)
         return None
+
+    def next_deadline_except(self, passed_over: Collection[TimerKey]) -> int | None:
+        """The earliest deadline of the other timers; None if no other timer is running."""
+        others = (entry[0] for key, entry in self._deadlines.items() if key not in passed_over)
+        return min(others, default=None)
 
     def no_deadline_before(self) -> int | None:
         """A lower bound of all deadlines in ms, faster than `next_deadline`; None if no timer is running."""

@@ -13,6 +13,7 @@ from coordinator.consumer.member import PeriodicTask
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from coordinator.engine.timers import TimerKey
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.network import Network
 from coordinator.simulation.node import CoordinatorNode, NodeStatus
@@ -43,7 +44,8 @@ def end_of_idle(world: World, before_ms: int) -> int | None:
     periodic_tasks = _periodic_tasks(world) if before_ms - now_ms > MIN_IDLE_MS else None
     if periodic_tasks is None:
         return None
-    planned_ms, timer_ms = world.schedule.first_except(_recurs), world.engine.next_deadline()
+    planned_ms = world.schedule.first_except(_recurs)
+    timer_ms = world.engine.next_deadline(_renewed_sessions(world, round_trip_ms))
     if planned_ms is not None:
         before_ms = min(before_ms, planned_ms)
     if timer_ms is not None:  # it may be the timer of a member whose heartbeat arrives before
@@ -102,6 +104,19 @@ def _periodic_tasks(world: World) -> list[PeriodicTask] | None:
                 return None
             tasks += periodic_tasks
     return tasks
+
+
+def _renewed_sessions(world: World, round_trip_ms: int) -> set[TimerKey]:
+    """The timers of sessions that heartbeats renew in time, however long the group is idle. A session lasts from the
+    arrival of a heartbeat, which is not before the last one was sent: if the next one arrives before the deadline,
+    with a round trip to spare for the delay of the last one, every later one does."""
+    renewed = set()
+    for process in world.processes.values():
+        if process.is_running and (tasks := process.member.periodic_tasks):
+            session = world.engine.session_deadline(GROUP, process.member.member_id)
+            if session is not None and tasks[0].next_ms + 2 * round_trip_ms < session[1]:
+                renewed.add(session[0])
+    return renewed
 
 
 def _is_idle(world: World, process: Process) -> bool:

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from math import inf
 from statistics import median_high
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
@@ -21,6 +21,9 @@ from coordinator.simulation.variants import with_settings
 
 ScenarioOf: TypeAlias = Callable[[int], Scenario]
 """The scenario of a seed. Processes receive it pickled: use a function of a module, or a `partial` of one."""
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 CHUNK = 8  # The number of seeds that a process plays before it answers
 AHEAD = 4  # The number of chunks that wait for each process
@@ -114,22 +117,29 @@ def play_seeds(
     processes: int,
     break_rule: str | None = None,
 ) -> Iterator[RunSummary]:
-    """Play each seed, and yield the results in the order of the seeds; `limit` and `break_rule` as in `run`.
-    With more than one process, Ctrl-C (or the end of the iteration) stops the processes at once."""
+    """Play each seed, and yield the results in the order of the seeds; `limit` and `break_rule` as in `run`."""
     play = partial(_play, scenario_of, variant, limit, break_rule)
-    if processes < 2 or len(seeds) < 2:
-        for seed in seeds:
-            yield from play((seed,))
+    yield from in_processes(play, seeds, processes, CHUNK)
+
+
+def in_processes(
+    function: Callable[[Sequence[T]], list[R]], items: Sequence[T], processes: int, chunk: int
+) -> Iterator[R]:
+    """What a function returns for the items, in their order; it is called with `chunk` of them at a time. With more
+    than one process, Ctrl-C (or the end of the iteration) stops the processes at once."""
+    if processes < 2 or len(items) < 2:
+        for item in items:
+            yield from function((item,))
         return
-    starts = iter(range(0, len(seeds), CHUNK))
+    starts = iter(range(0, len(items), chunk))
     # A terminal sends Ctrl-C to all processes; only the main process reacts to it.
     executor = ProcessPoolExecutor(processes, None, signal.signal, (signal.SIGINT, signal.SIG_IGN))
-    pending: deque[Future[list[RunSummary]]] = deque()
+    pending: deque[Future[list[R]]] = deque()
     try:
         while True:
             # Just enough to keep the processes busy: there may be a hundred million seeds.
             for start in islice(starts, AHEAD * processes - len(pending)):
-                pending.append(executor.submit(play, seeds[start : start + CHUNK]))
+                pending.append(executor.submit(function, items[start : start + chunk]))
             if not pending:
                 break
             yield from pending.popleft().result()

@@ -67,8 +67,10 @@ class World(Watcher):
         member_ids: Mapping[str, Sequence[str]] | None = None,
         make: MakeMember = make_member,
         with_story: bool = True,
+        with_rules: bool = True,
         initial: InitialState = _EMPTY,
     ) -> None:
+        """Without `with_rules` nothing is checked: a run for its figures alone takes less time."""
         self.scenario = scenario
         self.schedule = Schedule(initial.at_ms)
         self.topics = SimulatedTopics(
@@ -103,10 +105,10 @@ class World(Watcher):
         self.clients = ClientRules(self, self._log_rules.handovers.rejoined)
         self.settling = SettlingRules(self, self._log_rules)
         self.consumption = Consumption(self)
-        self.watchers: tuple[Watcher, ...] = (
-            self.story, self.measures, self.consumption, self._log_rules, self.settling, self.clients, self,
-        )  # fmt: skip
+        rules = (self._log_rules, self.settling, self.clients) if with_rules else ()
+        self.watchers: list[Watcher] = [self.story, self.measures, self.consumption, *rules, self]
         """In this order they observe each event."""
+        self._has_rules = with_rules
         self.network = Network(
             self.schedule, scenario.faults, self._random, self._receive, self._find_coordinator
         )
@@ -114,7 +116,7 @@ class World(Watcher):
         self._authority = self.coordinator
         """The node whose engine determines the members: the last one that loaded."""
         self.coordinator.load(self.topics.image)
-        if initial.log:
+        if initial.log and with_rules:
             self._log_rules.appended(LogAppend(initial.log))
         for event in scenario.events:
             self.schedule.at(initial.at_ms + int(event.at * 1000), self.play, event)
@@ -369,7 +371,8 @@ class World(Watcher):
             process.replan()
         for node in self.nodes.values():
             node.replan()
-        self.settling.unsettled()  # it records when each member was last settled
+        if self._has_rules:
+            self.settling.unsettled()  # it records when each member was last settled
 
     def forget(self) -> None:
         """Drop what only matters for the result of the whole run: former owners, offsets that were committed again."""

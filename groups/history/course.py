@@ -19,6 +19,7 @@ class Course:
     holdings: tuple[Holding, ...]  # by start
     commits: Commits
     members: Mapping[str, MemberRecord]  # everyone who ever was a member, by member id
+    knowledge: Knowledge = NOTHING
     complete_since: int | None = None  # None: unknown
 
 
@@ -48,6 +49,7 @@ def course_of(
         holdings=tuple(sorted(holdings, key=lambda holding: (holding.since, holding.place))),
         commits=commits,
         members=members,
+        knowledge=knowledge,
         complete_since=complete_since,
     )
 

@@ -1,0 +1,119 @@
+"""What might have been: the scenario of a group's past with another protocol, assignor or setting, or with static
+members, in every combination."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+
+from assignors.assignor import RebalanceProtocol, Side
+from assignors.errors import UnknownAssignorError
+from assignors.registry import find, rebalance_protocol
+from coordinator.errors import InvalidSetting
+from coordinator.simulation.scenario import MemberScript, Restart, Scenario, Variant
+from coordinator.simulation.variants import check_playable, with_settings, with_variant
+
+_COOPERATES = {Variant.EAGER: RebalanceProtocol.EAGER, Variant.COOPERATIVE: RebalanceProtocol.COOPERATIVE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """What is changed; nothing by default."""
+
+    protocol: Variant = Variant.AS_WRITTEN
+    assignor: str | None = None
+    static: bool = False
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The changes in words, such as `consumer, static, session.timeout.ms=10000`."""
+        protocol = None if self.protocol is Variant.AS_WRITTEN else self.protocol.value
+        settings = (f"{name}={value}" for name, value in self.settings.items())
+        parts = (protocol, self.assignor, "static" if self.static else None, *settings)
+        return ", ".join(filter(None, parts)) or "as it was"
+
+
+AS_IT_WAS = Alternative()
+
+
+def combinations(
+    *,
+    protocols: Sequence[Variant] = (),
+    assignors: Sequence[str] = (),
+    static: bool = False,
+    settings: Sequence[tuple[str, str]] = (),
+) -> tuple[Alternative, ...]:
+    """Every combination of these with what was, except what was. Several values of a setting exclude each other, and so
+    do a protocol and an assignor that does not have it."""
+    values: dict[str, list[str | None]] = {}
+    for name, value in settings:
+        values.setdefault(name, [None]).append(value)
+    chosen = product(
+        dict.fromkeys((Variant.AS_WRITTEN, *protocols)),
+        dict.fromkeys((None, *assignors)),
+        (False, True) if static else (False,),
+        product(*(dict.fromkeys(options) for options in values.values())),
+    )
+    alternatives = (
+        Alternative(
+            protocol=protocol,
+            assignor=assignor,
+            static=is_static,
+            settings={name: value for name, value in zip(values, some, strict=True) if value is not None},
+        )
+        for protocol, assignor, is_static, some in chosen
+        if assignor is None or _has(protocol, assignor)
+    )
+    return tuple(alternative for alternative in alternatives if alternative != AS_IT_WAS)
+
+
+def _has(protocol: Variant, assignor: str) -> bool:
+    if protocol is Variant.AS_WRITTEN:
+        return True
+    if protocol is Variant.CONSUMER:
+        return _exists(assignor, Side.BROKER)
+    return _exists(assignor, Side.CLIENT) and rebalance_protocol([assignor]) is _COOPERATES[protocol]
+
+
+def _exists(assignor: str, side: Side) -> bool:
+    try:
+        find(assignor, side)
+    except UnknownAssignorError:
+        return False
+    return True
+
+
+def applied(scenario: Scenario, alternative: Alternative) -> Scenario:
+    """The scenario with these changes. Raises InvalidSetting: it cannot be played with them."""
+    changed = with_variant(scenario, alternative.protocol)
+    if (assignor := alternative.assignor) is not None:
+        changed = _of_members(changed, lambda _, script: _assigned_by(script, assignor))
+    if alternative.static:
+        changed = _of_members(changed, lambda name, script: replace(script, instance=script.instance or name))
+    changed = with_settings(changed, alternative.settings)
+    check_playable(changed)
+    return changed
+
+
+def _assigned_by(script: MemberScript, assignor: str) -> MemberScript:
+    side = Side.BROKER if script.protocol == "consumer" else Side.CLIENT
+    if not _exists(assignor, side):
+        raise InvalidSetting(f"members of the {script.protocol} protocol have no assignor {assignor}")
+    if side is Side.BROKER:
+        return replace(script, remote_assignor=assignor)
+    return replace(script, assignors=(assignor,))
+
+
+def _of_members(scenario: Scenario, changed: Callable[[str, MemberScript], MemberScript]) -> Scenario:
+    return replace(
+        scenario,
+        members={name: changed(name, script) for name, script in scenario.members.items()},
+        events=tuple(
+            replace(event, script=changed(event.member, event.script))
+            if isinstance(event, Restart)
+            else event
+            for event in scenario.events
+        ),
+    )

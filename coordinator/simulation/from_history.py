@@ -1,0 +1,380 @@
+"""A scenario from the past of a group: its members' processes as they started, closed and crashed
+(`groups.history.lives`), its topics as they grew, and the rates of records and commits as its commits show them. What
+the log does not have is stated, or Kafka's default: `Past.assumptions` has it in words.
+
+A process that starts after another has stopped continues its member, which matters once members are static: the one
+with its instance, else with its client id and host, else the one that stopped first."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from assignors.assignor import Side
+from assignors.errors import UnknownAssignorError
+from assignors.registry import find
+from coordinator.configs.settings import Config
+from coordinator.consumer.library import MemberSettings
+from coordinator.faults import ChangeTopic
+from coordinator.simulation import scenario as model
+from coordinator.simulation.variants import of_brokers
+from groups.client_library import library_of
+from groups.counts import counted
+from groups.history.causes import RebalanceCause
+from groups.history.costs import PastCost, cost_of, rebalanced_at
+from groups.history.course import Course
+from groups.history.departures import judged
+from groups.history.events import MemberRecord, PastRebalance, Place, Protocol
+from groups.history.lives import Life, Rhythms, lives_of
+from groups.history.rates import rates_of
+from groups.model import Client, Member
+
+PRELUDE_S: Final = 90.0
+"""How long the members that were there at the beginning run before it: until they have settled."""
+DEFAULT_RECORDS_PER_S: Final = 10.0
+_US_PER_MS, _US_PER_S = 1_000, 1_000_000
+_COMMITS_MS = range(500, 300_001)
+_NEVER_MS = 2**31 - 1
+_UNSEEN = {"offsets.retention.check.interval.ms": str(_NEVER_MS)}
+"""A group that reads its topics loses no offsets, and looking for some would interrupt its idle time."""
+_METADATA_AGE_MS = 1_000  # The log has when a group noticed that a topic had grown, not when that was
+_SESSION, _HEARTBEAT = "session.timeout.ms", "heartbeat.interval.ms"
+_COMMIT, _POLL = "auto.commit.interval.ms", "max.poll.interval.ms"
+
+
+_CHANGES = {RebalanceCause.METADATA, RebalanceCause.SUBSCRIPTION}
+
+
+class CannotPlayError(Exception):
+    """The message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statements:
+    """What is known or stated of a group beyond its log: settings by Kafka's names."""
+
+    of_members: Mapping[str, str] = field(default_factory=dict)
+    of_brokers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """A group's past as a scenario, and its cost. The scenario begins `prelude_s` before the period."""
+
+    scenario: model.Scenario
+    member_ids: Mapping[str, Sequence[str]]  # Of each member's processes, as in the log: assignors sort them
+    since: int  # µs since 1970
+    until: int
+    prelude_s: float
+    observed: PastCost
+    rebalances: tuple[PastRebalance, ...]  # Those that count
+    assumptions: tuple[str, ...]
+
+
+def past_of(
+    course: Course, *, until: int, since: int | None = None, stated: Statements | None = None
+) -> Past:
+    """The past from `since`, or from when the log is complete, to `until`, in µs. Raises CannotPlayError: there is
+    nothing to play, or an assignor that Kohort does not have."""
+    stated = stated or Statements()
+    course = _judged(course, stated)
+    begin = _begin(course, since)
+    draft = _Draft(course, begin, until, stated)
+    if not draft.lives:
+        raise CannotPlayError(f"group {course.group} has no member in this part of the log")
+    return Past(
+        scenario=draft.scenario(),
+        member_ids=draft.member_ids,
+        since=begin,
+        until=until,
+        prelude_s=draft.prelude_s,
+        observed=cost_of(course.rebalances, course.holdings, begin, until),
+        rebalances=tuple(row for row in course.rebalances if begin <= rebalanced_at(row) <= until),
+        assumptions=tuple(draft.assumptions()),
+    )
+
+
+def _judged(course: Course, stated: Statements) -> Course:
+    """The course, with unproven departures judged by the session timeout that the scenario has."""
+    brokers = Config.parse(stated.of_brokers)
+    knowledge = replace(
+        course.knowledge,
+        session_timeout_ms=course.knowledge.session_timeout_ms or brokers.group_consumer_session_timeout_ms,
+        heartbeat_interval_ms=course.knowledge.heartbeat_interval_ms
+        or brokers.group_consumer_heartbeat_interval_ms,
+    )
+    rebalances = tuple(
+        judged(rebalance, course.commits, knowledge)
+        if any(verdict.cause is RebalanceCause.UNKNOWN for verdict in rebalance.verdicts)
+        else rebalance
+        for rebalance in course.rebalances
+    )
+    return replace(course, rebalances=rebalances, knowledge=knowledge)
+
+
+def _begin(course: Course, since: int | None) -> int:
+    """When the period begins: after the first rebalance, unless that is the group's first."""
+    rows = course.rebalances
+    if not rows:
+        raise CannotPlayError(f"group {course.group} has no rebalance in this part of the log")
+    known = rows[0].skipped is not None and not rows[0].members_before
+    first = rows[0].start if known else rows[0].end
+    begins = [
+        time for time in (rebalanced_at(rows[0]) if first is None else first, course.complete_since, since)
+        if time is not None
+    ]  # fmt: skip
+    return max(begins) + (0 if known else 1)
+
+
+class _Draft:
+    """The scenario of a period, whose times in seconds begin with the prelude."""
+
+    def __init__(self, course: Course, begin: int, until: int, stated: Statements) -> None:
+        self._course, self._begin, self._until, self._stated = course, begin, until, stated
+        self._rates = rates_of(course.commits, begin, until)
+        self._unstated = MemberSettings.parse(stated.of_members)
+        self._rhythms = Rhythms(
+            classic_heartbeat_ms=self._unstated.heartbeat_interval_ms,
+            commit_interval_ms=self._rates.interval_ms,
+            heartbeat_ms=course.knowledge.heartbeat_interval_ms or 1,
+            session_timeout_ms=course.knowledge.session_timeout_ms or 1,
+        )
+        self.lives = [
+            life
+            for life in lives_of(course, self._rhythms)
+            if (life.end is None or life.end > begin) and (life.start is None or life.start <= until)
+        ]
+        was_there = any(life.start is None or life.start < begin for life in self.lives)
+        self.prelude_s = PRELUDE_S if was_there else 1.0
+        self._assignors = _assignors(course)
+        self._workers = _workers(self.lives)
+
+    @property
+    def member_ids(self) -> Mapping[str, Sequence[str]]:
+        return {name: [life.record.member for life in lives] for name, lives in self._workers.items()}
+
+    def scenario(self) -> model.Scenario:
+        topics = _topics(self._course)
+        events = [*self._topic_events(topics), *self._member_events(self._workers)]
+        return model.Scenario(
+            name=self._course.group,
+            topics={
+                topic: count
+                for topic, ((row, count), *_) in topics.items()
+                if row is None and count is not None
+            },
+            settings={**_UNSEEN, **self._consumer_settings(), **self._stated.of_brokers},
+            members={name: self._script(lives[0]) for name, lives in self._workers.items()},
+            events=tuple(sorted(events, key=lambda event: event.at)),
+            records_per_s=min(self.records_per_s, 1_000_000),
+            until_s=self._s(self._until),
+        )
+
+    def _consumer_settings(self) -> Mapping[str, str]:
+        """The brokers' settings of the consumer protocol, also if classic members have others: they would change."""
+        config = Config.parse(self._stated.of_brokers)
+        return of_brokers(_SESSION, self._rhythms.session_timeout_ms, config) | of_brokers(
+            _HEARTBEAT, self._rhythms.heartbeat_ms, config
+        )
+
+    def _s(self, time: int) -> float:
+        return max(0.0, self.prelude_s + (time - self._begin) / _US_PER_S)
+
+    @property
+    def records_per_s(self) -> float:
+        measured = self._rates.records_per_s
+        return DEFAULT_RECORDS_PER_S if measured is None else measured
+
+    # Members.
+
+    def _member_events(self, workers: Mapping[str, Sequence[Life]]) -> Iterator[model.Event]:
+        for name, lives in workers.items():
+            script: model.MemberScript | None = None
+            for life in lives:
+                at = 0.0 if life.start is None or life.start < self._begin else self._s(life.start)
+                before, script = script, self._script(life)
+                if before in (None, script):
+                    yield model.Start(at=at, member=name)
+                else:
+                    yield model.Restart(at=at, member=name, script=script)
+                if life.end is not None and life.end <= self._until:
+                    stop = model.Kill if life.crashed else model.Close
+                    yield stop(at=max(self._s(life.end), at + 0.001), member=name)
+
+    def _script(self, life: Life) -> model.MemberScript:
+        record = life.record
+        of_log = {"metadata.max.age.ms": _METADATA_AGE_MS, _COMMIT: self._commit_ms}
+        if record.rebalance_timeout_ms:
+            of_log[_POLL] = record.rebalance_timeout_ms
+        is_consumer = life.protocol is Protocol.CONSUMER and record.session_timeout_ms is None
+        if record.session_timeout_ms and not is_consumer:
+            of_log[_SESSION] = record.session_timeout_ms
+            of_log[_HEARTBEAT] = min(
+                self._unstated.heartbeat_interval_ms, max(1, record.session_timeout_ms // 3)
+            )
+        config = {**{name: str(value) for name, value in of_log.items() if value}, **self._stated.of_members}
+        if is_consumer:
+            config = {name: value for name, value in config.items() if name not in (_SESSION, _HEARTBEAT)}
+        library = library_of(
+            Member(id=record.member, instance=record.instance, client=Client(id=record.client_id))
+        )
+        return model.MemberScript(
+            library="librdkafka" if library.name == "librdkafka" else "java",
+            protocol="consumer" if is_consumer else "classic",
+            assignors=() if is_consumer else self._assignors,
+            remote_assignor=record.assignor if is_consumer else None,
+            topics=tuple(sorted(self._subscribed(record))),
+            instance=record.instance,
+            after_error="restart",  # By its supervisor, as a container is
+            config=config,
+        )
+
+    @property
+    def _commit_ms(self) -> int | None:
+        measured = self._rates.interval_ms
+        return None if measured is None else min(max(measured, _COMMITS_MS.start), _COMMITS_MS.stop - 1)
+
+    def _subscribed(self, record: MemberRecord) -> frozenset[str]:
+        """The topics of a member; of one that subscribes by a regex, all that the group has read."""
+        if record.topics and not record.regex:
+            return record.topics
+        return frozenset(holding.place[0] for holding in self._course.holdings)
+
+    # Topics.
+
+    def _topic_events(self, topics: Mapping[str, Sequence[TopicChange]]) -> Iterator[model.Event]:
+        for topic, changes in topics.items():
+            exists = changes[0][0] is None
+            for row, count in changes[1:] if exists else changes:
+                if row is None or not self._begin <= rebalanced_at(row) <= self._until:
+                    continue
+                at = self._s(self._noticed(row))
+                if count is None:
+                    yield ChangeTopic(at=at, topic=topic, delete=True)
+                elif exists:
+                    yield ChangeTopic(at=at, topic=topic, partitions=count)
+                else:
+                    yield ChangeTopic(at=at, topic=topic, create=count)
+                exists = count is not None
+
+    def _noticed(self, row: PastRebalance) -> int:
+        """When the topic changed after which the group rebalanced, so that it notices it then."""
+        begun = rebalanced_at(row) if row.start is None else row.start
+        if row.protocol is Protocol.CONSUMER:
+            return begun - _US_PER_MS
+        return begun - (self._rhythms.classic_heartbeat_ms + _METADATA_AGE_MS) * _US_PER_MS // 2
+
+    # Assumptions.
+
+    def assumptions(self) -> Iterator[str]:
+        """What the log does not have, a sentence each."""
+        members, brokers = self._stated.of_members, self._stated.of_brokers
+        protocols = {life.protocol for life in self.lives}
+        if Protocol.CLASSIC in protocols and _HEARTBEAT not in members:
+            yield f"classic members send heartbeats every {self._rhythms.classic_heartbeat_ms / 1000:g} s, the default"
+        if f"group.consumer.{_SESSION}" not in brokers:
+            yield (
+                f"sessions of the consumer protocol last {self._rhythms.session_timeout_ms / 1000:g} s, "
+                f"with heartbeats every {self._rhythms.heartbeat_ms / 1000:g} s, the default"
+            )
+        if self._rates.interval_ms is None and _COMMIT not in members:
+            yield "members commit every 5 s, the default: the log has no commits of them"
+        if self._rates.records_per_s is None:
+            yield f"{DEFAULT_RECORDS_PER_S:g} records a second are written to each partition: the log has no commits"
+        if unproven := sum(life.unproven for life in self.lives):
+            yield f"{counted(unproven, 'departure')} that the log does not explain: closes, or crashes if static"
+        if any(life.record.regex for life in self.lives):
+            yield "members that subscribe by a regex subscribe to the topics that the group has read"
+
+
+def _assignors(course: Course) -> tuple[str, ...]:
+    """The assignor of the last classic generation."""
+    names = [row.assignor for row in course.rebalances if row.protocol is Protocol.CLASSIC and row.assignor]
+    if not names:
+        return ()
+    try:
+        find(names[-1], Side.CLIENT)
+    except UnknownAssignorError:
+        raise CannotPlayError(
+            f"group {course.group} uses the assignor {names[-1]}, which Kohort does not have"
+        ) from None
+    return (names[-1],)
+
+
+def _workers(lives: Sequence[Life]) -> dict[str, list[Life]]:
+    """The processes of each member, in order: see the module."""
+    workers: dict[str, list[Life]] = {}
+    for life in lives:
+        name = _continued(life, workers) or _fresh_name(life.record, workers)
+        workers.setdefault(name, []).append(life)
+    return workers
+
+
+def _continued(life: Life, workers: Mapping[str, Sequence[Life]]) -> str | None:
+    """The member that a process continues."""
+    start, record = life.start, life.record
+    stopped = [
+        (last.end, name)
+        for name, earlier in workers.items()
+        if start is not None and (last := earlier[-1]).end is not None and last.end < start
+        and last.record.instance == record.instance
+    ]  # fmt: skip
+    same = [(end, name) for end, name in stopped if _client(workers[name][-1].record) == _client(record)]
+    return min(same or stopped, default=(None, None))[1]
+
+
+def _client(record: MemberRecord) -> tuple[str | None, str | None]:
+    return record.client_id, record.host
+
+
+def _fresh_name(record: MemberRecord, workers: Mapping[str, object]) -> str:
+    name = record.instance or record.client_id or "member"
+    numbered = (name if number == 1 else f"{name} {number}" for number in range(1, len(workers) + 2))
+    return next(fresh for fresh in numbered if fresh not in workers)
+
+
+TopicChange: TypeAlias = tuple[PastRebalance | None, int | None]
+"""The rebalance by which a group noticed a change of a topic, and its new number of partitions; None: the topic was
+there before, or is deleted."""
+
+
+def _topics(course: Course) -> dict[str, list[TopicChange]]:
+    """The changes of each topic, in order. A topic that was not subscribed to before counts as created."""
+    rows = list(_rows_of_changes(course))
+    times = [rebalanced_at(row) for row in rows]
+    first: dict[Place, int] = {}
+    last: dict[str, int | None] = {}
+    for holding in course.holdings:
+        topic = holding.place[0]
+        first.setdefault(holding.place, holding.since)
+        until = last.get(topic, 0)
+        last[topic] = None if until is None or holding.until is None else max(until, holding.until)
+    counts: dict[str, dict[int, int]] = defaultdict(dict)  # By the number of the row, from 1
+    for (topic, number), since in first.items():
+        row = bisect_right(times, since)
+        counts[topic][row] = max(counts[topic].get(row, 0), number + 1)
+    changes: dict[str, list[TopicChange]] = {}
+    for topic, of_rows in sorted(counts.items()):
+        most = 0
+        for number, count in sorted(of_rows.items()):
+            if count > most:
+                most = count
+                changes.setdefault(topic, []).append((rows[number - 1] if number else None, count))
+        ended = last[topic]
+        if ended is not None:
+            number = bisect_right(times, ended)
+            if number and rows[number - 1].members:
+                changes[topic].append((rows[number - 1], None))
+    return changes
+
+
+def _rows_of_changes(course: Course) -> Iterator[PastRebalance]:
+    """The rebalances that assign other topics or more partitions; who joins or leaves meanwhile may be their cause."""
+    most = 0
+    for row in course.rebalances:
+        if most and (row.partitions > most or _CHANGES & set(row.causes)):
+            yield row
+        most = max(most, row.partitions)
