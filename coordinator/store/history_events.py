@@ -3,6 +3,7 @@ many at a time. Records of other groups are recognized by the bytes of their key
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from sys import intern
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -193,7 +194,7 @@ class CommitKeys(dict[bytes, int]):
             group, topic, partition = read_offset_key(full_key)
             if self._wants(group):
                 number = len(self.places)
-                self.places.append((group, (topic, partition)))
+                self.places.append((intern(group), (intern(topic), partition)))
         except DecodeError:
             if (name := group_in(full_key)) is not None and self._wants(name):
                 number = _MALFORMED

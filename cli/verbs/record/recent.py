@@ -7,16 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cli.sources.journal.packed import COMMITS, Table
+from groups.history.commits import RECENT
 
-KEPT = 16  # commits of each partition: 75 s of automatic commits
+KEPT = RECENT
 _LEAST_ROOM = 1024
+_RING = np.dtype([(name, COMMITS[name]) for name in COMMITS.names or () if name != "place"])
 
 
 class RecentCommits:
     """A ring of `KEPT` commits for each partition, by its number in the journal."""
 
     def __init__(self) -> None:
-        self._rings = np.zeros((_LEAST_ROOM, KEPT), dtype=COMMITS)
+        self._rings = np.zeros((_LEAST_ROOM, KEPT), dtype=_RING)
         self._counts = np.zeros(_LEAST_ROOM, dtype=np.int64)
 
     def add(self, commits: Table) -> None:
@@ -32,20 +34,23 @@ class RecentCommits:
         rank = np.arange(len(place)) - np.repeat(first, counts)
         kept = np.repeat(counts, counts) - rank <= KEPT
         slot = (self._counts[place] + rank) % KEPT
-        self._rings[place[kept], slot[kept]] = commits[kept]
+        for name in _RING.names or ():
+            self._rings[name][place[kept], slot[kept]] = commits[name][kept]
         self._counts[place[first]] += counts
 
     def of(self, places: NDArray[np.int64]) -> Table:
         """The commits of some partitions, in the order of the log."""
         places = places[places < len(self._rings)]
         filled = np.arange(KEPT) < self._counts[places][:, np.newaxis]
-        commits = self._rings[places][filled]
+        commits = np.empty(int(filled.sum()), dtype=COMMITS)
+        commits["place"] = np.broadcast_to(places[:, np.newaxis], filled.shape)[filled]
+        for name in _RING.names or ():
+            commits[name] = self._rings[name][places][filled]
         return commits[np.argsort(commits["log_offset"], kind="stable")]
 
     def _make_room(self, places: int) -> None:
         room = len(self._rings)
-        if places <= room:
-            return
-        more = max(places, room + room // 2) - room
-        self._rings = np.concatenate([self._rings, np.zeros((more, KEPT), dtype=COMMITS)])
-        self._counts = np.concatenate([self._counts, np.zeros(more, dtype=np.int64)])
+        if places > room:
+            room = max(places, room + room // 8)
+            self._rings.resize((room, KEPT), refcheck=False)
+            self._counts.resize(room, refcheck=False)

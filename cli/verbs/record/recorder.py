@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -38,7 +38,7 @@ from wire.uuids import format_uuid, parse_uuid
 LOOK_BACK_MS = 300_000  # read again after a restart, for commits before a departure
 WATCHED_MS = 600_000  # the longest time that a partition without commits keeps its group watched
 CLOCKS_MS = 5_000  # by which the clocks of brokers may be behind
-_HISTORIES = 2_000  # the number of groups whose state is kept in memory
+_HISTORIES = 500  # the number of groups whose state is kept in memory
 _LEAST_ROOM = 1024
 
 
@@ -52,9 +52,10 @@ class _Watch:
     quiet: set[int]  # the places without a commit since the last record
     fed: int = -1  # the offset of the last record or commit that the history has
 
-    def commits(self, rows: Table, places: Mapping[int, Place]) -> None:
+    def commits(self, rows: Table, places: Sequence[Place | None]) -> None:
         for place, time_ms, committed, log_offset in rows.tolist():
-            self.history.commit(places[place], time_ms * US_PER_MS, committed)
+            if (key := places[place]) is not None:
+                self.history.commit(key, time_ms * US_PER_MS, committed)
             self.quiet.discard(place)
             self.fed = max(self.fed, log_offset)
 
@@ -84,12 +85,14 @@ class PlaceTable:
 
     def __init__(self) -> None:
         self.group_of = np.zeros(_LEAST_ROOM, dtype=np.int64)
-        self.by_number: dict[int, Place] = {}
+        self.by_number: list[Place | None] = []
         self.of_group: dict[int, list[int]] = {}
         self._watched = np.zeros(_LEAST_ROOM, dtype=np.bool_)
 
     def add(self, number: int, group: int, place: Place) -> None:
-        if number in self.by_number:
+        missing = number + 1 - len(self.by_number)
+        self.by_number += [None] * missing
+        if self.by_number[number] is not None:
             return
         self.by_number[number] = place
         self.of_group.setdefault(group, []).append(number)
