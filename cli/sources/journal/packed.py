@@ -94,3 +94,9 @@ def merged(minutes: NDArray[np.int64], table: Table) -> tuple[NDArray[np.int64],
     for name in ("last_ms", "last_offset", "last_log_offset"):
         result[name] = table[name][last]
     return minutes[first], result
+
+
+def once(commits: Table) -> Table:
+    """Each commit once, in the order of the log."""
+    _, first = np.unique(commits["log_offset"], return_index=True)
+    return commits[first]

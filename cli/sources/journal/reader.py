@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from cli.sources.journal import schema
-from cli.sources.journal.packed import COMMITS, MINUTE_MS, PROGRESS, Table, ends_of_minutes, unpack
+from cli.sources.journal.packed import COMMITS, MINUTE_MS, PROGRESS, Table, ends_of_minutes, once, unpack
 from cli.sources.journal.writer import StoredRecord
 
 T = TypeVar("T")
@@ -123,11 +123,7 @@ class JournalReader:
         coarse = [self._read(lambda data: unpack(data, PROGRESS), data) for (data,) in minutes]
         tables = [table for table in exact if table is not None]
         tables += [ends_of_minutes(table) for table in coarse if table is not None]
-        if not tables:
-            return np.empty(0, dtype=COMMITS)
-        together = np.concatenate(tables)
-        _, first = np.unique(together["log_offset"], return_index=True)
-        return together[first]
+        return once(np.concatenate([np.empty(0, dtype=COMMITS), *tables]))
 
     def knowledge(self, group: int) -> StoredKnowledge:
         settings = next(

@@ -31,8 +31,8 @@ class OpenCommits:
     def decided(
         self, log_partition: int, columns: Columns, lanes: NDArray[np.int64], commits: Table
     ) -> tuple[Table, NDArray[np.int64]]:
-        """The commits that count from these records on, in the order of the log, and the offsets at which that was
-        decided. `lanes`: of `commits` in the columns."""
+        """The commits that count from these records on, and the offsets from which they do, ascending. `lanes`: of
+        `commits` in the columns."""
         attributes = columns.batches.headers["attributes"].astype(np.int64)[columns.batch_of]
         is_control = attributes & CONTROL != 0
         is_held = attributes[lanes] & TRANSACTIONAL != 0
@@ -62,5 +62,5 @@ class OpenCommits:
                     tables += done
                     offsets.append(np.full(len(done), columns.offsets[end]))
         together, decided = np.concatenate(tables), np.concatenate(offsets)
-        order = np.argsort(together["log_offset"], kind="stable")
+        order = np.argsort(decided, kind="stable")
         return together[order].astype(COMMITS), decided[order]

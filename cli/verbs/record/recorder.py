@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cli.sources.history.read import TopicNames
-from cli.sources.journal.packed import COMMITS, Table, by_minute
+from cli.sources.journal.packed import COMMITS, Table, by_minute, once
 from cli.sources.journal.writer import JournalWriter, Position, StoredRecord
 from cli.verbs.record.following import Fetched, Lost
 from cli.verbs.record.open_commits import OpenCommits
@@ -103,8 +103,11 @@ class PlaceTable:
         self._watched = _grown(self._watched, group)
         self._watched[group] = is_watched
 
-    def any_watched(self, groups: NDArray[np.int64]) -> bool:
-        return bool(_grown(self._watched, int(groups.max(initial=0)))[groups].any())
+    def watched(self, groups: NDArray[np.int64]) -> list[int]:
+        """The watched ones among some groups."""
+        self._watched = _grown(self._watched, int(groups.max(initial=0)))
+        numbers: list[int] = np.unique(groups[self._watched[groups]]).tolist()
+        return numbers
 
 
 def _grown(column: NDArray[Any], index: int) -> NDArray[Any]:
@@ -138,6 +141,7 @@ class Recorder:
         self._recent, self._open = RecentCommits(), OpenCommits()
         self._places = PlaceTable()
         self._watches: dict[str, _Watch] = {}
+        self._watch_of: dict[int, _Watch] = {}  # by the number of the group
         self._idle: OrderedDict[str, tuple[GroupHistory, int]] = (
             OrderedDict()
         )  # and the last offset that each has
@@ -182,8 +186,12 @@ class Recorder:
         if reading.begun is None:
             reading.begun = fetched.end
         if reading.position >= reading.counted:
-            for name in self._resumed.pop(number, ()):
-                self._watch(name, number, reading.position)
+            self._resume(number, reading.counted)
+
+    def _resume(self, number: int, offset: int) -> None:
+        """Watch the groups that were watched before a restart."""
+        for name in self._resumed.pop(number, ()):
+            self._watch(name, number, offset)
 
     def lose(self, lost: Lost) -> None:
         """Continue after records that the log no longer has."""
@@ -220,13 +228,18 @@ class Recorder:
         self.journal.unwritten.gaps.append((number, start, end, reading.time_ms, until_ms, reason))
 
     def _columns(self, number: int, reading: Reading, columns: Columns) -> None:
+        if not len(columns):
+            return
         octets = np.frombuffer(columns.data, dtype=np.uint8)
         types = key_types(octets, columns.key_start, columns.key_end)
         types[columns.batches.headers["attributes"][columns.batch_of] & CONTROL != 0] = NO_TYPE
         types[columns.offsets < reading.position] = NO_TYPE
         lanes = np.flatnonzero((types == OFFSET_COMMIT) | (types == LEGACY_OFFSET_COMMIT))
-        commits = self._commits(number, reading, columns, lanes, types)
-        start = 0
+        commits, decided = self._commits(number, reading, columns, lanes, types)
+        start = int(np.searchsorted(decided, reading.counted))
+        self._recent.add(commits[:start])
+        if int(columns.offsets[-1]) >= reading.counted:
+            self._resume(number, reading.counted)
         for lane in np.flatnonzero(np.isin(types, KEY_VERSIONS)).tolist():
             record = GroupRecord(
                 int(columns.offsets[lane]),
@@ -234,15 +247,13 @@ class Recorder:
                 columns.key(lane) or b"",
                 columns.value(lane),
             )
-            if record.offset < reading.counted:
-                continue
-            stop = int(np.searchsorted(commits["log_offset"], record.offset))
-            self._feed(commits[start:stop], reading.counted)
-            start = stop
-            self._event(number, record)
-        self._feed(commits[start:], reading.counted)
-        if len(columns):
-            reading.time_ms = int(columns.timestamps[-1])
+            if record.offset >= reading.counted:
+                stop = int(np.searchsorted(decided, record.offset))
+                self._feed(commits[start:stop])
+                start = stop
+                self._event(number, record)
+        self._feed(commits[start:])
+        reading.time_ms = int(columns.timestamps[-1])
 
     def _commits(
         self,
@@ -251,8 +262,8 @@ class Recorder:
         columns: Columns,
         lanes: NDArray[np.int64],
         types: NDArray[np.int64],
-    ) -> Table:
-        """The commits that count now, in the order of the log, with the numbers of their places."""
+    ) -> tuple[Table, NDArray[np.int64]]:
+        """The commits that count now, and the offsets from which they do, ascending."""
         read = commits_in(columns, lanes, types, self._keys)
         for offset, reason in read.malformed:
             self._report(
@@ -275,7 +286,7 @@ class Recorder:
         if len(counted):
             self.journal.unwritten.progress.append(by_minute(counted))
             self.commits += len(counted)
-        return commits
+        return commits, decided
 
     def _read_names(self) -> Mapping[UUID, str]:
         for topic_id, name in self._look_up().items():
@@ -291,19 +302,16 @@ class Recorder:
         self._places.add(number, group, place)
         return number
 
-    def _feed(self, commits: Table, counted: int) -> None:
+    def _feed(self, commits: Table) -> None:
         """Remember commits, and give those of watched groups to their histories."""
-        if not len(commits):
-            return
         self._recent.add(commits)
-        if not self._watches:
+        if not len(commits) or not self._watches:
             return
         groups = self._places.group_of[commits["place"]]
-        for watch in self._watches.values() if self._places.any_watched(groups) else ():
-            rows = commits[groups == watch.number]
-            if len(rows):
-                self.journal.unwritten.commits.append((watch.number, rows[rows["log_offset"] >= counted]))
-                watch.commits(rows, self._places.by_number)
+        for number in self._places.watched(groups):
+            rows = commits[groups == number]
+            self.journal.unwritten.commits.append((number, rows))
+            self._watch_of[number].commits(rows, self._places.by_number)
 
     # Groups.
 
@@ -340,9 +348,7 @@ class Recorder:
             history = GroupHistory(name, self._knowledge(name))
             records = [record for record in self.journal.records_of(group) if record.log_offset < offset]
         if opened_ms is not None:
-            kept = self.journal.commits_of(group, opened_ms)
-            commits = np.concatenate([kept, commits[~np.isin(commits["log_offset"], kept["log_offset"])]])
-            commits = commits[np.argsort(commits["log_offset"], kind="stable")]
+            commits = once(np.concatenate([self.journal.commits_of(group, opened_ms), commits]))
         elif len(commits):
             self.journal.unwritten.commits.append((group, commits))
         since_ms = opened_ms if opened_ms is not None else int(commits["time_ms"].min(initial=LATEST_MS))
@@ -362,7 +368,7 @@ class Recorder:
                 history.add(event)
                 watch.fed, watch.last_ms = record.log_offset, record.time_ms
         watch.commits(commits[start:], self._places.by_number)
-        self._watches[name] = watch
+        self._watches[name] = self._watch_of[group] = watch
         self._places.watch(group, is_watched=True)
         self.journal.unwritten.open_ms[group] = since_ms
         return watch
@@ -376,7 +382,7 @@ class Recorder:
             now_ms = reading.now_ms(present_ms)
             self._put(watch, watch.history.settled(now_ms * US_PER_MS))
             if watch.history.is_settled and (not watch.quiet or now_ms - watch.last_ms > WATCHED_MS):
-                del self._watches[name]
+                del self._watches[name], self._watch_of[watch.number]
                 self._places.watch(watch.number, is_watched=False)
                 self.journal.unwritten.open_ms[watch.number] = None
                 self._idle[name] = watch.history, watch.fed
