@@ -11,7 +11,7 @@ from groups.history.course import Course
 from groups.history.events import Holding, PastRebalance
 from groups.history.pauses import Pause, Windows, pauses_of
 from groups.history.processes import Change, changes_of, process_of
-from groups.history.storms import Fold, begin_of, folded, runs, storms
+from groups.history.storms import STORM_LEAST, Fold, begin_of, folded, runs, storms
 
 FOLD_GAP_S = 600.0
 """Repetitions are not folded over a longer quiet time: a deployment a day is not one event."""
@@ -48,6 +48,22 @@ class Account:
     pauses: tuple[Pause, ...]
     holdings: tuple[Holding, ...] = field(repr=False)  # those that overlap the span
     course: Course = field(repr=False)
+
+    @property
+    def episodes(self) -> list[range]:
+        """Storms, and repetitions that are slower: a crash loop with a long session."""
+        slower = (
+            fold.indices
+            for fold in self.lines
+            if fold.times >= STORM_LEAST and not any(fold.indices[0] in storm for storm in self.storms)
+        )
+        return sorted((*self.storms, *slower), key=lambda span: span.start)
+
+    @property
+    def empty_since(self) -> int | None:
+        """Since when the group has had no members until the end; None: it has members, or did not rebalance."""
+        last = self.rebalances[-1].rebalance if self.rebalances else None
+        return begin_of(last) if last is not None and not last.members else None
 
     def name_of(self, member: str) -> str:
         """A member's client id, or instance id, and host."""

@@ -13,7 +13,7 @@ from groups.counts import counted, first_names
 from groups.diagnosis import members
 from groups.diagnosis.assignments import without_owner
 from groups.diagnosis.case import DiagnosisRule, error, in_shell, note, warning
-from groups.diagnosis.stalls import stalled_partition
+from groups.diagnosis.stalls import stalled_partition, stopped
 from groups.findings import Finding, worst_first
 from groups.history.account import Account, Explained
 from groups.history.causes import RebalanceCause
@@ -35,6 +35,7 @@ def advice_on(account: Account) -> tuple[Finding, ...]:
         *_poll_intervals(stories),
         *_fencing(account),
         *_not_returned(account, stories),
+        *_stopped(account),
         *_not_read(account),
         *_without_owner(account),
         *_eager(account),
@@ -55,7 +56,7 @@ def _gone_at(change: Change) -> int:
 
 
 def _storms(account: Account) -> Iterator[Finding]:
-    for storm in account.storms:
+    for storm in account.episodes:
         explained = [account.rebalances[index] for index in storm]
         begin, end = begin_of(explained[0].rebalance), explained[-1].rebalance.end or account.until
         stories = stories_of(explained)
@@ -195,7 +196,26 @@ def _not_returned(account: Account, stories: list[Story]) -> Iterator[Finding]:
             )
 
 
+def _stopped(account: Account) -> Iterator[Finding]:
+    since = account.empty_since
+    if since is not None:
+        last = account.rebalances[-1].changes
+        hosts = tuple(dict.fromkeys(change.process.host or _UNKNOWN_HOST for change in last))
+        yield _as(
+            stopped,
+            warning(
+                message=f"The group has had no members since {_clock(since)}: nothing is read.",
+                remedy=f"If it was not stopped on purpose, restart its consumers; the last ones were on "
+                f"{first_names(hosts or [_UNKNOWN_HOST])}.",
+                since_ms=_ms(since),
+                evidence={"hosts": hosts},
+            ),
+        )
+
+
 def _not_read(account: Account) -> Iterator[Finding]:
+    if account.empty_since is not None:
+        return
     unread = [pause for pause in account.pauses if pause.until is None]
     if unread:
         since = min(pause.since for pause in unread)

@@ -13,7 +13,7 @@ from groups.history.stories import reasons
 from groups.history.storms import begin_of
 from groups.times import EPOCH, duration_text
 
-_MOST_REASONS = 2
+_MOST_REASONS = 3
 _NOTICEABLE_US = 1_000_000
 
 
@@ -65,8 +65,8 @@ def _quiet(account: Account) -> str:
 
 
 def _main(account: Account) -> Sequence[Explained]:
-    """The largest storm if it has at least half of the rebalances, else all."""
-    largest = max(account.storms, key=len, default=range(0))
+    """The largest episode if it has at least half of the rebalances, else all."""
+    largest = max(account.episodes, key=len, default=range(0))
     if 2 * len(largest) >= len(account.rebalances):
         return [account.rebalances[index] for index in largest]
     return account.rebalances
@@ -86,6 +86,11 @@ def _end(one: Explained) -> int:
 
 def _cost(account: Account, explained: Sequence[Explained]) -> str:
     pauses = dict.fromkeys(pause for one in explained for pause in one.pauses)
+    empty_since = account.empty_since
+    if empty_since is not None:
+        ended = [pause for pause in pauses if pause.until is not None]
+        before = f"{unread_text(ended)}; " if ended else ""
+        return f"{before}it has had no members since {_moment(empty_since):%H:%M:%S} UTC"
     if pauses:
         return unread_text(pauses)
     begin = _begin(explained)

@@ -19,6 +19,7 @@ from groups.times import duration_text
 _ALIKE_AT_MOST = 2  # members that did the same this often share a phrase
 
 
+_FOLLOWS = "partitions that members had revoked were assigned"
 _RETURNED, _RESTARTED = "returned", "restarted before the former session ended"
 _VERBS = {RebalanceCause.EXPIRY: "lost {its} session", RebalanceCause.LEAVE: "left"}
 
@@ -66,15 +67,26 @@ class Story:
         return Counter(map(self._verb, self.changes))
 
     def _verb(self, change: Change) -> str:
-        if change.departure is None:
+        if change.cause is None:
             return (
                 "joined" if not change.is_return else _RETURNED if change.away_us is not None else _RESTARTED
             )
         if self.crashed:
             return "crashed"
-        likely = change.verdict and change.verdict.probably
-        verb = _VERBS.get(change.cause or RebalanceCause.UNKNOWN)
-        return verb or (f"probably {_VERBS[likely]}" if likely in _VERBS else "left or lost {its} session")
+        if RebalanceCause.UNKNOWN not in self.causes:
+            return _VERBS[change.cause]
+        (likely, *others) = self._likely
+        return (
+            f"probably {_VERBS[likely]}" if not others and likely in _VERBS else "left or lost {its} session"
+        )
+
+    @property
+    def _likely(self) -> frozenset[RebalanceCause]:
+        """Of departures of which some are not proven: what is proven or more likely of each."""
+        verdicts = (change.verdict for change in self.departures)
+        return frozenset(
+            RebalanceCause.UNKNOWN if one is None else one.probably or one.cause for one in verdicts
+        )
 
     @property
     def is_gone(self) -> bool:
@@ -109,7 +121,10 @@ def reasons(explained: Sequence[Explained]) -> list[str]:
         (sum(story.rebalances for story in stories), _phrase(stories, explained))
         for stories in alike.values()
     ]
-    weighed += ((count, phrase) for phrase, count in Counter(_other_reasons(explained)).items())
+    others = Counter(_other_reasons(explained))
+    if len(others) + len(weighed) > 1:
+        others.pop(_FOLLOWS, None)
+    weighed += ((count, phrase) for phrase, count in others.items())
     return [phrase for _, phrase in sorted(weighed, key=lambda pair: -pair[0])]
 
 
@@ -130,13 +145,17 @@ def _with_possessive(phrase: str, *, several: bool) -> str:
 
 
 def _actions_text(actions: Mapping[str, int]) -> str:
-    """`crashed and returned 7 times`; actions in a row that were as frequent share their number."""
-    texts = []
-    for count, run in groupby(actions.items(), key=itemgetter(1)):
-        *verbs, last = [verb for verb, _ in run]
-        listed = f"{', '.join(verbs)} and {last}" if verbs else last
-        texts.append(f"{listed}{_times(count)}")
-    return ", then ".join(texts)
+    """`crashed and returned 7 times`, `joined, left twice and returned`; actions in a row that were as frequent share
+    their number."""
+    runs = [([verb for verb, _ in run], count) for count, run in groupby(actions.items(), key=itemgetter(1))]
+    if all(len(verbs) == 1 for verbs, _ in runs):
+        return _listed([f"{verb}{_times(count)}" for (verb,), count in runs])
+    return ", then ".join(f"{_listed(verbs)}{_times(count)}" for verbs, count in runs)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _times(count: int) -> str:
@@ -165,4 +184,4 @@ def _other_reasons(explained: Sequence[Explained]) -> Iterator[str]:
                 case RebalanceCause.UNKNOWN if not rebalance.left:
                     yield "the cause is not in the records"
                 case _ if not one.changes:
-                    yield "partitions that members had revoked were assigned"
+                    yield _FOLLOWS

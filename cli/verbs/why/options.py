@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cli.options import SelectionOptions, option
+from cli.times import duration_parser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +26,17 @@ _recordings = partial(option, rich_help_panel="Recordings")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryOptions:
-    """Files that have the past of groups; a source option names a cluster or a log."""
+    """Files that have the past of groups (a source option names a cluster or a log), and what they do not contain."""
 
+    session_timeout: Annotated[
+        int | None,
+        option(
+            "--session-timeout",
+            "Session timeout of the consumer protocol then, instead of the one in the settings.",
+            "DURATION",
+            parser=duration_parser("ms", 0.001, 3600),
+        ),
+    ] = None
     journal: Annotated[
         Path | None,
         _recordings(

@@ -13,6 +13,7 @@ from cli.options import SourceOptions
 from cli.selection import data_directory, is_live, name_filter, opened
 from cli.sources.history.read import GroupHistoryRead
 from cli.verbs.why.options import HistoryOptions, HistorySelection
+from groups.history.departures import Knowledge
 
 Choice: TypeAlias = tuple[list[str], Callable[[str], bool] | None]
 """The named groups, or a test for the names of others."""
@@ -28,8 +29,9 @@ def read_history(
 ) -> GroupHistoryRead:
     """Courses of the selected groups. Raises UsageError: none are selected, or the source has no past."""
     choice = _choice(selection)
+    stated = Knowledge(session_timeout_ms=options.session_timeout)
     if is_file(options):
-        return _of_file(choice, options, source, since_ms)
+        return _of_file(choice, options, source, since_ms, stated)
     if source.snapshot is not None:
         raise UsageError(
             "a snapshot shows one moment, and has no past: use --bootstrap-server, --log-dir, --journal or --replay"
@@ -37,8 +39,8 @@ def read_history(
     if source.as_of is not None:
         raise UsageError("--as-of is for one state: use --at TIME, or --until TIME")
     if is_live(source):
-        return _of_cluster(choice, source, since_ms)
-    return _of_log(choice, source, since_ms)
+        return _of_cluster(choice, source, since_ms, stated)
+    return _of_log(choice, source, since_ms, stated)
 
 
 def _choice(selection: HistorySelection) -> Choice:
@@ -55,7 +57,7 @@ def _choice(selection: HistorySelection) -> Choice:
 
 
 def _of_file(
-    choice: Choice, options: HistoryOptions, source: SourceOptions, since_ms: int
+    choice: Choice, options: HistoryOptions, source: SourceOptions, since_ms: int, stated: Knowledge
 ) -> GroupHistoryRead:
     names, has_name = choice
     named = [option for option, value in source.sources.items() if value is not None]
@@ -65,16 +67,16 @@ def _of_file(
         from cli.verbs.watch.history import read_recorded_history
 
         return read_recorded_history(options.replay, names, since_ms=since_ms, has_name=has_name)
-    return _of_journal(choice, options.journal or Path(), since_ms)
+    return _of_journal(choice, options.journal or Path(), since_ms, stated)
 
 
-def _of_journal(choice: Choice, file: Path, since_ms: int) -> GroupHistoryRead:
+def _of_journal(choice: Choice, file: Path, since_ms: int, stated: Knowledge) -> GroupHistoryRead:
     from cli.sources.history.journal import read_journal_history
 
-    return read_journal_history(file, choice[0], since_ms=since_ms, has_name=choice[1])
+    return read_journal_history(file, choice[0], since_ms=since_ms, has_name=choice[1], stated=stated)
 
 
-def _of_cluster(choice: Choice, source: SourceOptions, since_ms: int) -> GroupHistoryRead:
+def _of_cluster(choice: Choice, source: SourceOptions, since_ms: int, stated: Knowledge) -> GroupHistoryRead:
     """From the journal of a running `kohort record` if it covers the time, else from the cluster. If this user may not
     read the log, from the journal, as far as it goes."""
     from cli.sources.history.journal import covering_journal
@@ -89,15 +91,17 @@ def _of_cluster(choice: Choice, source: SourceOptions, since_ms: int) -> GroupHi
         cluster_id = cluster.cluster().id or ""
         covering = covering_journal(data_directory(), cluster_id, since_ms, time.time_ns() // 1_000_000)
         if covering is not None:
-            return _with_notice(_of_journal(choice, covering, since_ms), f"read from the journal {covering}")
+            return _with_notice(
+                _of_journal(choice, covering, since_ms, stated), f"read from the journal {covering}"
+            )
         try:
-            return read_live_history(cluster, names, since_ms=since_ms, has_name=has_name)
+            return read_live_history(cluster, names, since_ms=since_ms, has_name=has_name, stated=stated)
         except HistoryRefused as refused:
             journal = default_journal(data_directory(), cluster_id)
             if not journal.is_file():
                 raise
             return _with_notice(
-                _of_journal(choice, journal, since_ms), f"{refused}; read from {journal} instead"
+                _of_journal(choice, journal, since_ms, stated), f"{refused}; read from {journal} instead"
             )
 
 
@@ -105,7 +109,7 @@ def _with_notice(read: GroupHistoryRead, text: str) -> GroupHistoryRead:
     return replace(read, notices=(text, *read.notices))
 
 
-def _of_log(choice: Choice, source: SourceOptions, since_ms: int) -> GroupHistoryRead:
+def _of_log(choice: Choice, source: SourceOptions, since_ms: int, stated: Knowledge) -> GroupHistoryRead:
     from cli.sources.history.logs import read_log_history
     from cli.sources.log_directories import check_log_directories, read_topics_file
 
@@ -116,5 +120,7 @@ def _of_log(choice: Choice, source: SourceOptions, since_ms: int) -> GroupHistor
         directories, notices = check_log_directories(source.log_dirs)
     topics = () if source.topics_file is None else read_topics_file(source.topics_file)
     ids = {topic.id: topic.name for topic in topics if topic.id is not None}
-    read = read_log_history(directories, names, since_ms=since_ms, has_name=has_name, names=ids)
+    read = read_log_history(
+        directories, names, since_ms=since_ms, has_name=has_name, names=ids, stated=stated
+    )
     return replace(read, notices=(*notices, *read.notices))

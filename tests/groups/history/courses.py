@@ -15,6 +15,7 @@ from groups.times import EPOCH
 
 START = datetime(2026, 11, 28, 2, tzinfo=UTC)
 COMMIT_US = 5_000_000
+RECORD_US = 100_000  # between two records of a partition
 
 
 def us(time: datetime) -> int:
@@ -40,7 +41,6 @@ class ScriptedGroup:
         self.log: list[GroupEvent] = []
         self.commits: list[tuple[Place, int, int, int]] = []
         self._ids: dict[str, int] = {}
-        self._consumed = dict.fromkeys(self.places, 0)
 
     def wait(self, seconds: float) -> ScriptedGroup:
         """Let time pass; members that read commit."""
@@ -49,8 +49,8 @@ class ScriptedGroup:
         for time in range(first, end + 1, COMMIT_US):
             for member, places in self.owned.items():
                 for place in places if member not in self.silent else ():
-                    self._consumed[place] += 50
-                    self.commits.append((place, time, self._consumed[place], len(self.commits)))
+                    offset = (time - us(START)) // RECORD_US
+                    self.commits.append((place, time, offset, len(self.commits)))
         self.now = end
         return self
 
@@ -65,6 +65,7 @@ class ScriptedGroup:
                 client_id=name,
                 host=f"/10.0.3.{name.rpartition('-')[2]}",
                 topics=frozenset({"orders"}),
+                rebalance_timeout_ms=300_000,
                 session_timeout_ms=self.session_ms if self.protocol is Protocol.CLASSIC else None,
             )
             self._write_member(member, self.members[member])
@@ -144,11 +145,11 @@ class ScriptedGroup:
         return [tuple(self.places[first:end]) for first, end in pairwise(cuts)]
 
 
-def storm_of_crashes(protocol: Protocol = Protocol.CONSUMER) -> ScriptedGroup:
-    """worker-7 crashes seven times, and returns after 8 seconds each time."""
+def storm_of_crashes(protocol: Protocol = Protocol.CONSUMER, reads_s: float = 26) -> ScriptedGroup:
+    """worker-7 crashes seven times, returns after 8 seconds, and reads for a while each time."""
     group = ScriptedGroup(protocol=protocol).come("worker-1", "worker-3", "worker-7").wait(3600)
     for _ in range(7):
-        group.expire("worker-7").wait(8).come("worker-7").wait(6)
+        group.expire("worker-7").wait(8).come("worker-7").wait(reads_s)
     return group.wait(3600)
 
 

@@ -44,14 +44,20 @@ HEADLINES: list[tuple[str, Callable[[], ScriptedGroup], str]] = [
     (
         "in the consumer protocol a new member id is a new process",
         storm_of_crashes,
-        "payments rebalanced 14 times between 03:00 and 03:07 UTC on 2026-11-28: worker-7 on 10.0.3.7 crashed and "
+        "payments rebalanced 14 times between 03:00 and 03:09 UTC on 2026-11-28: worker-7 on 10.0.3.7 crashed and "
         "returned 7 times; 4 partitions were not read for 6 min in all",
     ),
     (
         "a classic member gets a new id also if it only hung",
         lambda: storm_of_crashes(Protocol.CLASSIC),
-        "payments rebalanced 14 times between 03:00 and 03:06 UTC on 2026-11-28: worker-7 on 10.0.3.7 lost its session "
+        "payments rebalanced 14 times between 03:00 and 03:08 UTC on 2026-11-28: worker-7 on 10.0.3.7 lost its session "
         "and returned 7 times; 4 partitions were not read for 5 min 50 s in all",
+    ),
+    (
+        "a member that crashes before it commits in a rhythm",
+        lambda: storm_of_crashes(Protocol.CLASSIC, reads_s=6),
+        "payments rebalanced 14 times between 03:00 and 03:06 UTC on 2026-11-28: worker-7 on 10.0.3.7 probably lost "
+        "its session and returned 7 times; 4 partitions were not read for 5 min 50 s in all",
     ),
     (
         "a deployment",
