@@ -288,14 +288,14 @@ class ConsumerLifetime:
         if event.tombstone:
             self._lost[identity] = had
             for partition in had:
-                holders.release(partition, epoch, event.time)
+                holders.release(partition, epoch, event.time, member)
             return
         away = (event.epoch or 0) < 0
         has = frozenset() if away else frozenset(event.places)
         self._current[member] = has
         for partition in had - has:
             if away or partition in self._wanted:
-                holders.release(partition, epoch, event.time)
+                holders.release(partition, epoch, event.time, member)
             else:
                 holders.give_up_on([partition], event.time)
         record = event.record if present is None else present.record

@@ -46,10 +46,12 @@ class Holders:
             self._end(partition, vacancy, time)
         self._spans[partition] = _Span(record, epoch, time)
 
-    def release(self, partition: Place, epoch: int, time: int) -> None:
-        """Leave a partition without an owner, although it should have one."""
-        span = self._spans.pop(partition, None)
-        if span is not None:
+    def release(self, partition: Place, epoch: int, time: int, member: str | None = None) -> None:
+        """Leave a partition without an owner, although it should have one; with `member`, only if it is the owner:
+        records that compaction left may show the next owner first."""
+        span = self._spans.get(partition)
+        if span is not None and member in (None, span.record.member):
+            del self._spans[partition]
             self._vacant[partition] = _Vacancy(span, epoch, max(time, span.since))
 
     def give_up_on(self, places: Iterable[Place], time: int) -> None:

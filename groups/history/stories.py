@@ -181,6 +181,8 @@ def _other_reasons(explained: Sequence[Explained]) -> Iterator[str]:
                     counts = (before and before.partitions, rebalance.partitions)
                     change = f" from {counts[0]} to {counts[1]}" if counts[0] not in (None, counts[1]) else ""
                     yield f"the partitions of its topics changed{change}"
+                case RebalanceCause.UNKNOWN if not rebalance.members and not rebalance.members_before:
+                    yield "the group was empty"
                 case RebalanceCause.UNKNOWN if not rebalance.left:
                     yield "the cause is not in the records"
                 case _ if not one.changes:
