@@ -203,10 +203,15 @@ class _ObservedGroup:
         return Departure(
             record=self._members.get(member.id) or _record(member),
             protocol=Protocol.CLASSIC if classic else Protocol.CONSUMER,
-            since=self._first.get(member.id, opened.since),
             seen=self._last.get(member.id, opened.since),
+            earliest=self._last.get(member.id, opened.since),
             at=opened.since,
-            places=tuple(place for place, ids in opened.base_owners.items() if ids[0] == member.id),
+            survived=False,
+            places={
+                place: self._first.get(member.id, opened.since)
+                for place, ids in opened.base_owners.items()
+                if ids[0] == member.id
+            },
         )
 
 

@@ -72,7 +72,7 @@ def test_whether_a_member_left_or_expired_is_never_known(tmp_path: Path) -> None
     left, gone = found.rebalances
     assert (left.causes, left.left, left.skipped) == (("unknown",), ("b",), 2)
     assert [(v.member, v.cause) for v in left.verdicts] == [("b", "unknown")]
-    assert left.departures[0].places == (("orders", 1),)
+    assert list(left.departures[0].places) == [("orders", 1)]
     assert (gone.causes, gone.members, gone.left) == (("unknown",), 0, ("a",))
 
 
