@@ -100,7 +100,7 @@ figcaption { color: var(--faint); font-size: .875rem; max-width: 60rem; }
 @media (max-width: 40rem) {
   body { padding: 1rem .75rem 3rem; }
   th, td { padding-right: .5rem; }
-  td { min-width: 3rem; }
+  td { min-width: 6rem; }
   figure { overflow-x: auto; }
   figure > svg { min-width: 44rem; }
 }
@@ -161,7 +161,9 @@ def prose_html(text: str) -> str:
 
 
 def shortened_to(name: str, most: int) -> str:
-    """A name of at most `most` characters, without its middle if it is longer."""
+    """A name of at most `most` characters, without its middle if it is longer; empty if nothing would be left of it."""
     if len(name) <= most:
         return name
+    if most < 3:
+        return ""
     return name[: (most - 1) // 2] + "\u2026" + name[-(most // 2) :]

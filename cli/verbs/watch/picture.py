@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,7 +14,7 @@ from cli.verbs.watch.event_text import clock_text, places_text
 from cli.verbs.watch.events import Place, owners_of
 from cli.verbs.watch.recording import Recording
 from cli.verbs.watch.state import WatchedGroup, WatchState, owners_are_shown
-from groups.times import duration_text
+from groups.times import EPOCH, duration_text
 
 LEFT, RIGHT = 190, 16
 HEIGHT = 20  # Height of a lane
@@ -21,6 +22,7 @@ MOST_LANES = 60
 """Maximum number of lanes: more are not distinguishable. Partitions that always had the same owner share a lane."""
 UNKNOWN = "?"  # An unknown value: owners while a classic group rebalances, or a group that could not be read
 KINDS_COUNT = 8
+_DAY_MS = 86_400_000
 Owner: TypeAlias = str | None  # Labels of members, joined; None means no owner
 
 
@@ -165,7 +167,7 @@ def owner_lanes(
         values = [(run, *shown[run.value]) for run in lane.runs]
         spans = [_span(run, style, text, f"{label}: {title}", axis) for run, style, text, title in values]
         yield draw.Lane(height=HEIGHT, texts=(name,), spans=spans)
-    clocks = [(ms, clock_text(ms)[: -4 if ms % 1000 == 0 else None]) for ms in marks]
+    clocks = [(ms, _clock(ms)) for ms in marks]
     times = [draw.Label(clock, y=12, at=ms, style="faint middle") for ms, clock in clocks]
     yield draw.Lane(height=16, texts=times)
     if story.left_out:
@@ -179,10 +181,17 @@ def _span(run: Run, style: str, label: str, title: str, axis: draw.Axis) -> draw
     start, end = run.start_ms, run.end_ms
     title = f"{title}, from {clock_text(start)} for {duration_text(max(end - start, 0))}"
     strip = draw.Box(start=start, end=end, style=f"k{style[1:]}", top=HEIGHT - 5, height=3)
-    text = draw.fitting(label, axis.x(end) - axis.x(start) - 6)
+    text = draw.shortened(label, axis.x(end) - axis.x(start) - 6)
     texts = (draw.Label(text, y=13, at=start, shift=3, style=""),) if text else ()
     bar = draw.Box(start=start, end=end, style=style, title=title, top=1, height=HEIGHT - 3, texts=texts)
     return replace(bar, bars=(strip,)) if style.startswith("t") else bar
+
+
+def _clock(ms: int) -> str:
+    """The time of day without milliseconds if there are none; the date at midnight."""
+    if ms % _DAY_MS == 0:
+        return f"{EPOCH + timedelta(milliseconds=ms):%d %b}"
+    return clock_text(ms)[: -4 if ms % 1000 == 0 else None]
 
 
 def _owners(watched: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str]:

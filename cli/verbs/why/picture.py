@@ -36,6 +36,10 @@ def drawing_of(accounts: Sequence[Account]) -> draw.Drawing:
     axis = _axis(drawn)
     causes = {one.rebalance.causes[0] for account in drawn for one in account.rebalances}
     legend = [(style, cause.value) for cause, style in STYLE_OF_CAUSE.items() if cause in causes]
+    others = (
+        (draw.NONE, "no owner", any(span.member is None for account in drawn for span in account.holdings)),
+        (draw.AWAY, "not read", any(account.pauses for account in drawn)),
+    )
     lanes = [lane for account in drawn for lane in _lanes(account, axis)]
     names = ", ".join(account.group for account in drawn)
     when = f"{format_moment(int(axis.start))} to {format_moment(int(axis.end))}"
@@ -43,7 +47,7 @@ def drawing_of(accounts: Sequence[Account]) -> draw.Drawing:
         title=f"{names}: owners and rebalances" if drawn else "no rebalances",
         text=when,
         axis=axis,
-        legend=[*legend, (draw.NONE, "no owner"), (draw.AWAY, "not read")],
+        legend=[*legend, *((style, text) for style, text, is_shown in others if is_shown)],
         lanes=lanes or (draw.Lane(height=20, texts=(draw.Label("no rebalances", y=12, style=""),)),),
     )
 

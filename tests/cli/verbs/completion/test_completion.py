@@ -29,7 +29,8 @@ FREE_TEXT = {
     "--match", "--match-topic", "--max-series", "--max-size", "--metrics", "--on-finding", "--per-hour",
     "--property", "--reason", "--rebalance-time", "--regex", "--round", "--search", "--secret", "--secret-env",
     "--secret-file", "--seed", "--seeds", "--session-timeout", "--shift-by", "--since", "--skew", "--sort",
-    "--speed", "--step", "--stop-at", "--storm", "--timeout", "--times", "--to", "--to-bootstrap-server", "--to-datetime", "--to-offset",
+    "--speed", "--step", "--stop-at", "--storm",
+    "--timeout", "--times", "--to", "--to-bootstrap-server", "--to-datetime", "--to-offset",
     "--topic", "--topic-prefix", "--transaction-time", "--until", "--unused-for", "--validate-regex", "--wait",
     "--wait-empty", "--watch", "--webhook",
 }  # fmt: skip
