@@ -32,7 +32,7 @@ from coordinator.engine.records import (
     TargetEpochValue,
     TargetMemberRecord,
 )
-from coordinator.store.partition_files import OFFSETS_TOPIC
+from coordinator.store.partition_files import OFFSETS_TOPIC as OFFSETS_TOPIC
 from coordinator.store.records import encode_record
 from wire.log.batch_scan import scan
 from wire.log.batches import encode_batch
@@ -79,14 +79,15 @@ def write_partition(
     rounds: int,
     indexed: bool = True,
     segment_bytes: int = MOST_BYTES,
+    batch: int = TOPIC_PARTITIONS,
 ) -> Written:
     """Write one partition in segments of about `segment_bytes`, with or without a broker's indexes.
 
-    `topic_id` is the id of `TOPIC`.
+    `topic_id` is the id of `TOPIC`; `batch` is the number of commits in a batch.
     """
     directory = log_dir / f"{OFFSETS_TOPIC}-{partition}"
     directory.mkdir(parents=True)
-    template = _Template(partition, groups, topic_id)
+    template = _Template(partition, groups, topic_id, batch)
     draw = random.Random(SEED + partition)
     offset, number = 0, 0
     while number < rounds:
@@ -98,7 +99,7 @@ def write_partition(
                 file.write(data)
                 offset += count
                 for group in draw.sample(range(groups), max(groups // REBALANCING, 1)):
-                    name = _name(partition, group)
+                    name = name_of(partition, group)
                     rebalance = _rebalance(name, group % 2 == 1, number, now_ms, topic_id)
                     records = [encode_record(each) for each in rebalance]
                     file.write(encode_batch(records, base_offset=offset, timestamp=now_ms))
@@ -112,14 +113,14 @@ def write_partition(
 class _Template:
     """The commits of a round, and the positions of the values in them that change."""
 
-    def __init__(self, partition: int, groups: int, topic_id: UUID) -> None:
+    def __init__(self, partition: int, groups: int, topic_id: UUID, batch: int) -> None:
+        self._batch = batch
         batches = [
-            encode_batch(
-                [encode_record(each) for each in _commits(_name(partition, group), topic_id)],
-                base_offset=group * TOPIC_PARTITIONS,
-                timestamp=0,
-            )
+            encode_batch(some, base_offset=group * TOPIC_PARTITIONS + start, timestamp=0)
             for group in range(groups)
+            for commits in [[encode_record(each) for each in _commits(name_of(partition, group), topic_id)]]
+            for start in range(0, TOPIC_PARTITIONS, batch)
+            for some in [commits[start : start + batch]]
         ]
         self._data = np.frombuffer(b"".join(batches), dtype=np.uint8).copy()
         found = scan(self._data.tobytes(), "template").batches
@@ -135,7 +136,7 @@ class _Template:
         data[self._offsets_at] = _octets(np.arange(self.records) % 7 + 10 * number)
         data[self._times_at] = _octets(np.full(self.records, now_ms))
         data[self._starts[:, None] + np.arange(8)] = _octets(
-            offset + np.arange(len(self._starts)) * TOPIC_PARTITIONS
+            offset + np.arange(len(self._starts)) * self._batch
         )
         for at in (27, 35):
             data[self._starts[:, None] + np.arange(at, at + 8)] = _octets(np.full(len(self._starts), now_ms))
@@ -151,7 +152,7 @@ def _octets(
     return numbers.astype(">i8").view(np.uint8).reshape(-1, 8)
 
 
-def _name(partition: int, group: int) -> str:
+def name_of(partition: int, group: int) -> str:
     return f"team-{group % 17:02}.service-{partition:02}-{group:05}"
 
 
