@@ -6,7 +6,7 @@ LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 .PHONY: test-long regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges \
 	applications served-kills diagnoses kerberos packages outages brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
-	bench-exporter pictures site man stories lock dist image release-notes
+	bench-exporter bench-histories pictures site man stories lock dist image release-notes
 
 # A lock in addition to that of development.
 $(VENV)/.ready-%: locks/%.txt $(SETUP)
@@ -46,6 +46,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/wire/messages/test_connect_protocol.py \
 		tests/wire/log/test_segments_fuzz.py tests/wire/log/test_index_check.py \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
+		tests/cli/sources/history/test_logs.py tests/cli/sources/history/test_live.py \
 		tests/coordinator/server/test_hostile_clients.py tests/coordinator/server/test_floods.py \
 		tests/coordinator/server/security/test_sessions.py \
 		tests/coordinator/store/test_data_directory_files.py tests/groups/test_snapshot.py tests/cli/verbs/apply \
@@ -130,6 +131,9 @@ bench-pipeline: $(SETUP) ## Time the history of 40 million records, compared wit
 
 bench-fleet-simulation: $(SETUP) ## Play 100,000 seeds of the standard scenario on Spark, on one core and two (SEEDS=2000: fewer)
 	$(BIN)/python -m benchmarks.fleet_simulation --seeds $(or $(SEEDS),100000)
+
+bench-histories: $(SETUP) ## Time reading the past of a group from 10,000,000 records, from files and from a real broker
+	$(BIN)/python -m benchmarks.histories
 
 bench-exporter: $(SETUP) ## Time polls and scrapes of the exporter over 5,000 groups × 20 partitions (MINUTES=30: watch its memory)
 	$(BIN)/python -m benchmarks.exporter $(MINUTES)

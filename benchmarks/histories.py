@@ -48,7 +48,8 @@ PLACE: TopicPartition = (OFFSETS_TOPIC, 0)
 
 def main() -> None:
     """Print one table."""
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
     with tempfile.TemporaryDirectory() as scratch:
         directory = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(scratch)
         large, single, small = (directory / name for name in ("large", "single", "small"))
@@ -68,7 +69,8 @@ def main() -> None:
             command = [kohort, "why", GROUP, "--log-dir", str(place), "--since", str(since_ms)]
             (times,) = side_by_side([command], runs=RUNS)
             _row(what, times, bound)
-        _live(directory / "broker", large)
+        os.sched_setaffinity(0, cores)
+        _live(Path(scratch) / "broker", large)
 
 
 def _row(what: str, times: Times, bound: str) -> None:
@@ -76,17 +78,15 @@ def _row(what: str, times: Times, bound: str) -> None:
 
 
 def _live(directory: Path, log: Path) -> None:
-    broker = Broker(
-        fetch_jars(), directory, {"offsets.topic.num.partitions": "1", "log.cleaner.enable": "false"}
-    )
-    if not broker.data.exists():
-        broker.start()
-        wait_for_coordinator(broker)
-        broker.stop()
-        place = broker.data / f"{OFFSETS_TOPIC}-0"
-        for file in (*place.glob("0*"), place / "leader-epoch-checkpoint"):
-            file.unlink()
-        shutil.copytree(log / place.name, place, dirs_exist_ok=True)
+    settings = {"offsets.topic.num.partitions": "1", "log.cleaner.enable": "false"}
+    broker = Broker(fetch_jars(), directory, settings)
+    broker.start()
+    wait_for_coordinator(broker)
+    broker.stop()
+    place = broker.data / f"{OFFSETS_TOPIC}-0"
+    for file in (*place.glob("0*"), place / "leader-epoch-checkpoint"):
+        file.unlink()
+    shutil.copytree(log / place.name, place, dirs_exist_ok=True)
     broker.start()
     try:
         this = [sys.executable, "-m", "benchmarks.histories"]

@@ -135,8 +135,8 @@ class PartitionLog:
         self.names: dict[UUID, str] = {}  # of topics, as commits have them
         self.backward: list[tuple[int, int, int]] = []
         """Where the clock was set back: offset, the time before and after it, in ms."""
-        self.whole_from: tuple[int, int] | None = None
-        """The offset from which no record is missing, and the time of that record in ms; None: no batch was read."""
+        self.whole_from = start, 0
+        """The offset from which no record is missing, and the time of that record in ms; 0 at the start."""
         self.end_ms: int | None = None  # the time of the last record
         self.next_offset = start
         self._choice = choice
@@ -169,8 +169,6 @@ class PartitionLog:
         due = np.concatenate(([self.next_offset], lasts[:-1] + 1))
         is_thinned = headers["count"] < lasts - bases + 1
         gaps = np.flatnonzero((bases > due) | is_thinned)
-        if self.whole_from is None:
-            self.whole_from = int(bases[0]), int(times[0])
         if len(gaps):
             last = gaps[-1]
             self.whole_from = int(lasts[last] + 1 if is_thinned[last] else bases[last]), int(times[last])

@@ -126,3 +126,34 @@ def _advance(
         outcomes[key] = stop.value
     except WireError as error:
         outcomes[key] = error
+
+
+def begun(steps: Steps[T]) -> Steps[T]:
+    """A conversation whose first step is taken now, which sends a request: its answer can arrive while the caller does
+    something else, before it continues with the result."""
+    try:
+        wait = next(steps)
+    except StopIteration as stop:
+        return _ended(stop.value)
+    return _continued(steps, wait)
+
+
+def _ended(value: T) -> Steps[T]:
+    yield from ()
+    return value
+
+
+def _continued(steps: Steps[T], wait: SocketWait) -> Steps[T]:
+    try:
+        while True:
+            try:
+                yield wait
+            except Expired as expired:
+                wait = steps.throw(expired)
+            else:
+                wait = next(steps)
+    except StopIteration as stop:
+        value: T = stop.value
+        return value
+    finally:
+        steps.close()

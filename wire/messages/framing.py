@@ -43,7 +43,8 @@ class FrameReader:
                 raise BadFrame(length, bytes(self._buffer[position : position + 16]))
             if len(self._buffer) < start + length:
                 break
-            frames.append(bytes(self._buffer[start : start + length]))
+            with memoryview(self._buffer) as view:  # a slice of the buffer would be copied twice
+                frames.append(bytes(view[start : start + length]))
             position = start + length
         del self._buffer[:position]
         return frames

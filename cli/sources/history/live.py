@@ -12,7 +12,7 @@ nothing is committed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from groups.listing import Cause, Problem
 from wire.client.log_searches import MOST_BYTES, fetch
 from wire.client.offsets import EARLIEST, LATEST, OffsetSpec, offsets_at
 from wire.client.sasl import why_unsupported
+from wire.client.steps import Deadline, begun
 from wire.errors import ErrorCode, Failure
 from wire.log.batch_header import HEADER_BYTES, Batches, batch_at
 from wire.log.blocks import Block
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from wire.client.cluster import KafkaClient
     from wire.client.connection import Connection
     from wire.client.metadata import ClusterMetadata, TopicPartition
-    from wire.client.steps import Deadline, Replies
+    from wire.client.steps import Replies
     from wire.messages.schemas.log_records import FetchResponseResponsePartition
 
 LOOK_BACK_MS = 300_000  # commits from before the time of interest, which judge the departures right after it
@@ -49,6 +50,7 @@ MOST_BEFORE_BYTES = 256 << 20
 _FIRST_WINDOW = 50_000  # in offsets
 _GROWTH = 4
 _LEAST_BYTES = 64 << 10
+_MOST_EMPTY = 10  # a quota may have a broker answer late, and without a byte
 _NOTHING = GroupLog()
 
 
@@ -80,7 +82,7 @@ def read_live_history(
 
 
 @dataclass(slots=True, kw_only=True)
-class _Part:
+class LogRange:
     """A range of offsets of a partition, being read."""
 
     number: int
@@ -89,6 +91,7 @@ class _Part:
     log: PartitionLog
     first: int | None = None  # the first offset that was read
     read_bytes: int = 0
+    empty: int = 0  # the number of answers without a byte, one after another
     damage: list[str] = field(default_factory=list)
     failure: Failure | None = None
 
@@ -96,34 +99,33 @@ class _Part:
     def is_done(self) -> bool:
         return self.failure is not None or self.position >= self.end
 
-    def take(self, answer: FetchResponseResponsePartition) -> None:
-        """Read the batches of an answer; the position is the offset after them."""
-        data = answer.records or b""
+    def take(self, data: bytes) -> list[Batches]:
+        """Find the batches of an answer; the position is the offset after them. Returns those to be read."""
         self.read_bytes += len(data)
-        before = self.position
+        before, found = self.position, list[Batches]()
         for part in parts_of(data, f"{OFFSETS_TOPIC}-{self.number}"):
-            batches = self._within(part.batches)
+            batches = part.batches
             if len(batches):
-                for damage in self.log.read(Block(batches=batches, base=0)):
-                    self.damage.append(damage.reason)
-                if self.first is None:
-                    self.first = int(batches.headers["base_offset"][0])
-            if len(part.batches):
-                self.position = int(part.batches.last_offsets[-1]) + 1
-            if part.fault is not None and not (
-                part.last and part.fault.unfinished and self.position > before
-            ):
+                self.position = int(batches.last_offsets[-1]) + 1
+                found.append(batches[: int((batches.headers["base_offset"] < self.end).sum())])
+            is_cut_off = part.last and part.fault is not None and part.fault.unfinished
+            if part.fault is not None and not (is_cut_off and self.position > before):
                 self.damage.append(part.fault.reason)
-        if self.position == before and not data:
+        self.empty = 0 if data else self.empty + 1
+        if self.empty > _MOST_EMPTY:
             self.failure = Failure(message=f"its leader returns no record at offset {before}")
-        elif self.position == before:
+        elif data and self.position == before:
             # A broker returns the batch again for every offset in it.
             last = batch_at(data).last_offset if len(data) >= HEADER_BYTES else before
             self.position = last + 1 if before <= last < self.end else before + 1
+        return found
 
-    def _within(self, batches: Batches) -> Batches:
-        count = int((batches.headers["base_offset"] < self.end).sum())
-        return batches[:count]
+    def read(self, found: Iterable[Batches]) -> None:
+        """Read the batches that `take` returned."""
+        for batches in found:
+            if self.first is None and len(batches):
+                self.first = int(batches.headers["base_offset"][0])
+            self.damage += [damage.reason for damage in self.log.read(Block(batches=batches, base=0))]
 
 
 class _LiveHistory:
@@ -144,14 +146,17 @@ class _LiveHistory:
         count = self._partitions()
         numbers = sorted(set(partitions_for(groups, count))) if groups and count else range(count)
         starts = self._starts(numbers, since_ms - LOOK_BACK_MS, reading)
-        parts = [
-            _Part(number=number, position=begin, end=end, log=PartitionLog(choice, begin))
-            for number, (_, end, begin) in starts.items()
-        ]
+        parts = []
+        for number, (first, end, begin) in starts.items():
+            # With the record before, if there is one: otherwise compaction has taken some.
+            position = max(begin - 1, first)
+            log = PartitionLog(choice, 0 if position == first else position)
+            parts.append(LogRange(number=number, position=position, end=end, log=log))
         self._read_all(parts, reading)
-        found: list[tuple[_Part, dict[str, GroupLog]]] = []
+        found: list[tuple[LogRange, dict[str, GroupLog]]] = []
         for part in parts:
             first, _, begin = starts[part.number]
+            begin = begin if part.first is None else part.first
             later = part.log.groups()
             named = [group for group in groups if partitions_for([group], count) == [part.number]]
             earlier = self._before(part, first, begin, choice, named, later, reading)
@@ -200,39 +205,61 @@ class _LiveHistory:
             for (_, number), (first, begin, end) in answers.found.items()
         }
 
-    def _read_all(self, parts: Sequence[_Part], reading: HistoryReading) -> None:
-        """Fetch until every part is read or has failed. Raises HistoryRefused."""
-        total = sum(part.end - part.position for part in parts)
+    def _read_all(self, ranges: Sequence[LogRange], reading: HistoryReading) -> None:
+        """Read every range, or note its failure. Raises HistoryRefused."""
+        total = sum(part.end - part.position for part in ranges)
+        by_key = {(OFFSETS_TOPIC, part.number): part for part in ranges if not part.is_done}
         with Progress(f"reading {OFFSETS_TOPIC}", total, before_data=True) as progress:
-            while pending := [part for part in parts if not part.is_done]:
-                left = sum(part.end - part.position for part in pending)
-                progress.at(total - left)
-                self._fetch(pending)
-        for part in parts:
+
+            def read(
+                leader: Connection, keys: Collection[TopicPartition], _: Deadline
+            ) -> Replies[TopicPartition, bool]:
+                pending = {key: by_key[key] for key in keys}
+                replies: dict[TopicPartition, bool | Failure] = {}
+                following = self._next(leader, pending)
+                while pending:
+                    answers = yield from following
+                    found: list[tuple[LogRange, list[Batches]]] = []
+                    for key, answer in answers.items():
+                        if isinstance(answer, Failure):
+                            replies[key] = answer
+                        else:
+                            found.append((pending[key], pending[key].take(answer.records or b"")))
+                    pending = {k: part for k, part in pending.items() if not (part.is_done or k in replies)}
+                    # The leader answers while these records are read.
+                    following = begun(self._next(leader, pending))
+                    for part, batches in found:
+                        part.read(batches)
+                    progress.at(total - sum(part.end - part.position for part in by_key.values()))
+                return replies | {key: True for key in keys if key not in replies}
+
+            while by_key:
+                positions = {key: part.position for key, part in by_key.items()}
+                failed = self._client.ask_leaders(by_key, read, known=self._metadata).failed
+                for key, failure in failed.items():
+                    if positions[key] == by_key[key].position or not failure.retriable:
+                        by_key[key].failure = failure
+                by_key = {key: by_key[key] for key in failed if not by_key[key].is_done}
+        for part in ranges:
             where = f"{OFFSETS_TOPIC}-{part.number}"
             for reason in dict.fromkeys(part.damage):
                 reading.problems.append(Problem(subject=where, message=f"{reason}; it was not read"))
             if part.failure is not None:
                 self._note(part.number, part.failure, reading, f" after offset {part.position}")
 
-    def _fetch(self, parts: Sequence[_Part]) -> None:
-        by_key = {(OFFSETS_TOPIC, part.number): part for part in parts}
-
-        def ask(
-            leader: Connection, keys: Collection[TopicPartition], deadline: Deadline
-        ) -> Replies[TopicPartition, FetchResponseResponsePartition]:
-            most = max(MOST_BYTES // len(keys), _LEAST_BYTES)
-            return (yield from fetch(leader, {key: by_key[key].position for key in keys}, most, deadline))
-
-        answers = self._client.ask_leaders(by_key, ask, known=self._metadata)
-        for key, answer in answers.found.items():
-            by_key[key].take(answer)
-        for key, failure in answers.failed.items():
-            by_key[key].failure = failure
+    def _next(
+        self, leader: Connection, pending: Mapping[TopicPartition, LogRange]
+    ) -> Replies[TopicPartition, FetchResponseResponsePartition]:
+        if not pending:
+            return {}
+        most = max(MOST_BYTES // len(pending), _LEAST_BYTES)
+        positions = {key: part.position for key, part in pending.items()}
+        deadline = Deadline(self._source.timeout_ms)
+        return (yield from fetch(leader, positions, most, deadline))
 
     def _before(
         self,
-        part: _Part,
+        part: LogRange,
         first: int,
         end: int,
         choice: GroupChoice,
@@ -256,7 +283,7 @@ class _LiveHistory:
                 )
                 break
             begin = max(first, end - window)
-            older = _Part(number=part.number, position=begin, end=end, log=PartitionLog(choice, begin))
+            older = LogRange(number=part.number, position=begin, end=end, log=PartitionLog(choice, begin))
             self._read_all([older], reading)
             older_logs = older.log.groups()
             earlier = {**older_logs, **_joined(older_logs, earlier)}

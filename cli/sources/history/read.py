@@ -63,8 +63,7 @@ class HistoryReading:
     ) -> None:
         """Add the groups of a partition of `__consumer_offsets`. `where`: its name for messages."""
         malformed = list(log.malformed)
-        offset, begin_ms = log.whole_from or (0, 0)
-        whole_from = max(begin_ms * US_PER_MS if offset else 0, self.since)  # nothing precedes the offset 0
+        whole_from = max(log.whole_from[1] * US_PER_MS, self.since)
         for group, group_log in sorted(groups.items()):
             knowledge = self._knowledge(group, group_log)
             malformed += self.add_group(group, group_log, partition, names, knowledge, whole_from)

@@ -28,7 +28,7 @@ def test_any_directory_can_be_read(tmp_path: Path) -> None:
     groups = problems = 0
     for _ in range(CASES // 100):
         for number in range(2):
-            _write(rng, tmp_path / f"__consumer_offsets-{number}")
+            write_log(rng, tmp_path / f"__consumer_offsets-{number}")
         loaded = load([tmp_path], as_of_ms=rng.choice((None, None, 0, 5, 1 << 62)))
         groups += _look_at(loaded)
         problems += len(loaded.problems)
@@ -39,7 +39,7 @@ def test_any_directory_can_be_read(tmp_path: Path) -> None:
 def test_memory_is_bounded_by_the_bytes(tmp_path: Path) -> None:
     rng = random.Random(12)
     for _ in range(CASES // 1000):
-        _write(rng, tmp_path / "__consumer_offsets-0")
+        write_log(rng, tmp_path / "__consumer_offsets-0")
         tracemalloc.start()
         load([tmp_path])
         peak = tracemalloc.get_traced_memory()[1]
@@ -60,7 +60,7 @@ def _look_at(loaded: LoadedLog) -> int:
     return len(loaded.state.groups) + len(loaded.others)
 
 
-def _write(rng: random.Random, directory: Path) -> None:
+def write_log(rng: random.Random, directory: Path) -> None:
     directory.mkdir(exist_ok=True)
     for old in directory.iterdir():
         old.unlink()

@@ -3,7 +3,7 @@
 import socket
 
 from wire.client.errors import WireError
-from wire.client.steps import READ, Deadline, Expired, SocketWait, Steps, run_all
+from wire.client.steps import READ, Deadline, Expired, SocketWait, Steps, begun, run_all
 
 
 def pause(ms: int, result: str) -> Steps[str]:
@@ -46,3 +46,19 @@ def test_enough_closes_the_others() -> None:
 
     outcomes = run_all({"a": endless(), "b": pause(1, "b")}, enough=lambda outcome: outcome == "b")
     assert (outcomes, closed) == ({"b": "b"}, ["endless"])
+
+
+def test_what_is_begun_continues_where_it_waits() -> None:
+    sent = []
+
+    def ask(result: str) -> Steps[str]:
+        sent.append(result)
+        return (yield from pause(1, result))
+
+    def at_once() -> Steps[str]:
+        yield from ()
+        return "at once"
+
+    first, second, third = begun(ask("first")), begun(at_once()), ask("third")
+    assert sent == ["first"]
+    assert run_all({1: first, 2: second, 3: third}) == {1: "first", 2: "at once", 3: "third"}

@@ -1,6 +1,7 @@
 """Histories of groups from a live cluster: the same as from its log directory."""
 
 import time
+from random import Random
 
 import pytest
 from confluent_kafka.admin._acl import AclOperation
@@ -8,9 +9,10 @@ from confluent_kafka.admin._resource import ResourceType
 
 from cli.errors import CommandError
 from cli.sources.history import live
-from cli.sources.history.live import HistoryRefused, read_live_history
+from cli.sources.history.live import HistoryRefused, LogRange, read_live_history
 from cli.sources.history.logs import read_log_history
 from cli.sources.history.read import GroupHistoryRead
+from coordinator.store.history_log import GroupChoice, PartitionLog
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.history.course import Course
 from groups.history.events import Place
@@ -24,8 +26,12 @@ from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
 from tests.migration.raw_group import RawGroup
 from tests.support.authorizer import OPEN_AUTHORIZER, allow
+from tests.support.long import cases
+from tests.wire.log.random_records import damaged, record_of_few
+from wire.log.batches import encode_batch
 
 EVER = 1 << 62
+CASES = cases("KOHORT_FUZZ_CASES", 20_000, many=1_000_000)
 
 
 def read(broker: Broker, *groups: str, since_ms: int = 0) -> GroupHistoryRead:
@@ -98,3 +104,22 @@ def test_a_missing_right_is_named(start_broker: StartBroker, who: str) -> None:
 def test_a_login_of_librdkafka_alone_is_refused(kafka_broker: Broker) -> None:
     with admin_only(kafka_broker) as source, pytest.raises(CommandError, match="own client"):
         read_live_history(source, ["g"], since_ms=0)
+
+
+def test_any_bytes_of_a_leader_are_read_to_their_end_or_named() -> None:
+    rng = Random(13)
+    damages = 0
+    for case in range(CASES // 100):
+        batches = [encode_batch([record_of_few(rng)] * 3, base_offset=3 * n, timestamp=n) for n in range(4)]
+        data = damaged(rng, b"".join(batches)) if case % 4 else b"".join(batches)
+        part = LogRange(number=0, position=0, end=12, log=PartitionLog(GroupChoice((), lambda _: True)))
+        for _ in range(20):
+            if part.is_done:
+                break
+            # A leader returns the batch of an offset, however damaged, and what is after it.
+            begin = sum(map(len, batches[: part.position // 3]))
+            part.read(part.take(data[begin:]))
+        assert part.is_done
+        part.log.groups()
+        damages += bool(part.damage or part.failure)
+    assert damages > CASES // 500

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from uuid import UUID
 
 import pytest
@@ -11,8 +12,11 @@ from cli.sources.history.read import GroupHistoryRead
 from coordinator.store.partition_files import partition_for, write_topic_id
 from tests.cli.coordinator_log import START_MS, commit, pairs, small_log
 from tests.coordinator.store.logs import Written
+from tests.coordinator.store.test_loader_fuzz import write_log
+from tests.support.long import cases
 
 SINCE_MS = START_MS + 500
+CASES = cases("KOHORT_FUZZ_CASES", 10_000, many=1_000_000)
 ORDERS = ("orders", 0)
 
 
@@ -128,3 +132,17 @@ def test_partitions_of_another_cluster_are_not_read(tmp_path: Path) -> None:
     result = read(tmp_path, "tx")
     assert "is of another cluster" in problems(result)[0]
     assert problems(result)[1] == f"tx: no record of it in the readable part of {tmp_path}"
+
+
+def test_any_directory_can_be_read(tmp_path: Path) -> None:
+    rng = Random(14)
+    courses = unread = 0
+    for _ in range(CASES // 100):
+        for number in range(2):
+            write_log(rng, tmp_path / f"__consumer_offsets-{number}")
+        names = rng.choice([(), ("a",), ("a", "b", "ab")])
+        result = read_log_history([tmp_path], names, since_ms=5, has_name=None if names else lambda _: True)
+        courses += len(result.courses)
+        unread += any(problem.group is None for problem in result.problems)
+    assert courses > CASES // 100
+    assert unread > CASES // 500
