@@ -118,6 +118,6 @@ def _by_place(commits: Table, places: dict[int, tuple[str, int]]) -> dict[tuple[
         places[number]: PlaceCommits(
             rows["time_ms"] * US_PER_MS, rows["committed"].copy(), rows["log_offset"].copy()
         )
-        for number, rows in zip(numbers.tolist(), np.split(commits, starts[1:]), strict=True)
+        for number, rows in zip(numbers.tolist(), np.split(commits, starts)[1:], strict=True)
         if number in places
     }

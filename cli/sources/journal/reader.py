@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import UnionType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,6 +17,8 @@ from cli.sources.journal.packed import COMMITS, MINUTE_MS, PROGRESS, Table, ends
 from cli.sources.journal.writer import StoredRecord
 
 T = TypeVar("T")
+_INT_OR_NULL = int | None
+_MOST_MINUTES = 5 * 366 * 1440  # a damaged row may have any time
 
 
 class StoredGroup(NamedTuple):
@@ -46,12 +49,10 @@ class JournalReader:
         try:
             self._connection = _opened(file)
             schema.check(self._connection, file)
-            # Else a file that is too short could not be read at all.
-            self._connection.execute("PRAGMA writable_schema = ON")
             self._connection.execute("BEGIN")
         except sqlite3.Error as error:
             raise schema.problem(file, error) from None
-        self.about = dict(self._rows("SELECT name, value FROM about"))
+        self.about = dict(self._rows((str, str), "SELECT name, value FROM about"))
 
     def __enter__(self) -> JournalReader:
         return self
@@ -60,39 +61,46 @@ class JournalReader:
         self._connection.close()
 
     def groups(self, wants: Callable[[str], bool]) -> list[StoredGroup]:
-        rows = self._rows("SELECT id, name, log_partition FROM groups")
+        rows = self._rows((int, str, int), "SELECT id, name, log_partition FROM groups")
         return sorted((StoredGroup(*row) for row in rows if wants(row[1])), key=lambda group: group.name)
 
     def topics(self) -> dict[str, str]:
         """The names of topics by id."""
-        return dict(self._rows("SELECT id, name FROM topics"))
+        return dict(self._rows((str, str), "SELECT id, name FROM topics"))
 
     def since_ms(self) -> dict[int, int]:
         """Since when nothing is missing, by partition of the log."""
-        return dict(self._rows("SELECT log_partition, since_ms FROM positions WHERE since_ms IS NOT NULL"))
+        return dict(
+            self._rows((int, int), "SELECT log_partition, since_ms FROM positions WHERE since_ms IS NOT NULL")
+        )
 
     def until_ms(self) -> int | None:
         """The time of the last record."""
         return max(
-            (at for (at,) in self._rows("SELECT time_ms FROM positions") if at is not None), default=None
+            (at for (at,) in self._rows((_INT_OR_NULL,), "SELECT time_ms FROM positions") if at is not None),
+            default=None,
         )
 
     def gaps(self, log_partition: int) -> Sequence[tuple[int, int, int | None, int | None, str]]:
         """Offsets, times in ms and reasons of what is missing."""
         return list(
             self._rows(
+                (int, int, _INT_OR_NULL, _INT_OR_NULL, str),
                 "SELECT from_offset, to_offset, from_ms, to_ms, reason FROM gaps WHERE log_partition = ?",
                 log_partition,
             )
         )
 
     def places(self, group: int) -> dict[int, tuple[str, int]]:
-        rows = self._rows("SELECT id, topic, partition FROM places WHERE group_id = ?", group)
+        rows = self._rows(
+            (int, str, int), "SELECT id, topic, partition FROM places WHERE group_id = ?", group
+        )
         return {number: (topic, partition) for number, topic, partition in rows}
 
     def records(self, group: int) -> Iterator[StoredRecord]:
         """In the order of the log."""
         rows = self._rows(
+            (int, int, bytes, bytes | None),
             "SELECT log_offset, time_ms, key, value FROM records WHERE group_id = ? ORDER BY log_offset",
             group,
         )
@@ -106,19 +114,22 @@ class JournalReader:
         exact = [
             self._read(lambda data: unpack(data, COMMITS), data)
             for (data,) in self._rows(
+                (bytes,),
                 "SELECT data FROM commits WHERE group_id = ? AND to_ms >= ? AND from_ms <= ?",
                 group,
                 since_ms,
                 until_ms,
             )
         ]
+        last = min(until_ms, (self.until_ms() or 0) + MINUTE_MS) // MINUTE_MS
         # Only the group's own rows are visited: there may be thousands of other groups in each minute.
         minutes = self._rows(
+            (bytes,),
             "WITH RECURSIVE span(minute) AS (SELECT ?2 UNION ALL SELECT minute + 1 FROM span WHERE minute < ?3) "
             "SELECT data FROM span CROSS JOIN progress USING (minute) WHERE group_id = ?1",
             group,
-            max(since_ms, self._first_minute() * MINUTE_MS) // MINUTE_MS,
-            min(until_ms, (self.until_ms() or 0) + MINUTE_MS) // MINUTE_MS,
+            max(since_ms // MINUTE_MS, self._first_minute(), last - _MOST_MINUTES),
+            last,
         )
         coarse = [self._read(lambda data: unpack(data, PROGRESS), data) for (data,) in minutes]
         tables = [table for table in exact if table is not None]
@@ -128,12 +139,18 @@ class JournalReader:
     def knowledge(self, group: int) -> StoredKnowledge:
         settings = next(
             self._rows(
-                "SELECT session_timeout_ms, heartbeat_interval_ms FROM settings WHERE group_id = ?", group
+                (_INT_OR_NULL, _INT_OR_NULL),
+                "SELECT session_timeout_ms, heartbeat_interval_ms FROM settings WHERE group_id = ?",
+                group,
             ),
             (None, None),
         )
         members = list(
-            self._rows("SELECT member, present_ms, absent_ms FROM members WHERE group_id = ?", group)
+            self._rows(
+                (str, int, _INT_OR_NULL),
+                "SELECT member, present_ms, absent_ms FROM members WHERE group_id = ?",
+                group,
+            )
         )
         return StoredKnowledge(
             session_timeout_ms=settings[0],
@@ -145,17 +162,24 @@ class JournalReader:
     def totals(self) -> list[tuple[str, str, int]]:
         """Counters by group and name, since the journal was begun."""
         return list(
-            self._rows("SELECT g.name, t.name, value FROM totals t JOIN groups g ON g.id = t.group_id")
+            self._rows(
+                (str, str, int),
+                "SELECT g.name, t.name, value FROM totals t JOIN groups g ON g.id = t.group_id",
+            )
         )
 
     def _first_minute(self) -> int:
-        return next(self._rows("SELECT coalesce(min(minute), 0) FROM progress"), (0,))[0]
+        return next(self._rows((int,), "SELECT coalesce(min(minute), 0) FROM progress"), (0,))[0]
 
-    def _rows(self, query: str, *values: object) -> Iterator[Any]:
-        """The rows before the first that cannot be read."""
+    def _rows(self, kinds: tuple[type | UnionType, ...], query: str, *values: object) -> Iterator[Any]:
+        """The rows before the first that cannot be read, without those that have values of other kinds."""
         try:
-            yield from self._connection.execute(query, values)
-        except sqlite3.Error as error:
+            for row in self._connection.execute(query, values):
+                if all(map(isinstance, row, kinds)):
+                    yield row
+                else:
+                    self._note("a row has values of the wrong kind")
+        except (sqlite3.Error, OverflowError) as error:
             self._note(str(error))
 
     def _read(self, read: Callable[[bytes], T], data: bytes) -> T | None:
@@ -182,6 +206,8 @@ def _opened(file: Path) -> sqlite3.Connection:
             f"{uri}?{mode}", uri=True, timeout=schema.BUSY_MS / 1000, isolation_level=None
         )
         try:
+            # Else a file that is too short could not be read at all.
+            connection.execute("PRAGMA writable_schema = ON")
             connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.OperationalError:
             connection.close()

@@ -12,6 +12,8 @@ from cli.errors import CommandError
 APPLICATION_ID = 0x4B6F686F  # "Koho"
 FORMAT = 1
 BUSY_MS = 5_000
+REBALANCES, WITHOUT_OWNER_US = "rebalances ", "without_owner_us"
+"""Names of totals: rebalances by cause, which follows, and the time that partitions were without an owner."""
 NOT_WRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY")
 """The beginnings of SQLite's names of errors that may pass: no room, a disk that fails, a reader that blocks."""
 
@@ -40,6 +42,10 @@ CREATE TABLE rebalances (
     moved INTEGER NOT NULL, revoked INTEGER NOT NULL, skipped INTEGER, verdicts TEXT NOT NULL,
     UNIQUE (group_id, log_offset)
 );
+CREATE TABLE storms (
+    group_id INTEGER NOT NULL, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, rebalances INTEGER NOT NULL,
+    PRIMARY KEY (group_id, start_ms)
+) WITHOUT ROWID;
 CREATE TABLE owners (
     place_id INTEGER NOT NULL, since_us INTEGER NOT NULL, until_us INTEGER, member TEXT, client_id TEXT,
     host TEXT, epoch INTEGER NOT NULL,

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from cli.sources.journal import schema
 from cli.sources.journal.packed import COMMITS, MINUTE_MS, PROGRESS, Table, merged, pack, unpack
+from cli.sources.journal.storms import note_storms
 
 _PRUNED_PART = 10  # a full journal loses this part of its time span at once
 _LEAST_SPAN_MS = 3_600_000
@@ -79,20 +80,14 @@ class JournalWriter:
         self.unwritten = Unwritten()
         self._lock = _locked(file)
         try:
-            is_new = not file.exists() or not file.stat().st_size
-            if is_new:
-                file.touch(mode=0o600)
-            self._connection = sqlite3.connect(file, timeout=schema.BUSY_MS / 1000, isolation_level=None)
-            if is_new:
-                schema.create(self._connection, dict(about))
-            schema.check(self._connection, file)
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute(f"PRAGMA journal_size_limit = {64 << 20}")
+            self._connection = _writable(file, about)
             self._load()
         except sqlite3.Error as error:
+            self._lock.close()
             raise schema.problem(file, error) from None
-        except OSError as error:
-            raise schema.JournalError(f"{file}: {error.strerror or error}") from None
+        except BaseException:
+            self._lock.close()
+            raise
 
     def _load(self) -> None:
         query = self._connection.execute
@@ -169,9 +164,14 @@ class JournalWriter:
                 self._connection.execute(
                     "INSERT OR REPLACE INTO about VALUES ('current_ms', ?)", (str(current_ms),)
                 )
+            storms = note_storms(
+                self._connection,
+                sorted({int(str(pending.rebalances[index][0])) for index in new}),
+                self.about.get("cluster"),
+            )
             posts = [
                 (self._next_post + index, json.dumps(document))
-                for index, document in enumerate(pending.posts)
+                for index, document in enumerate([*pending.posts, *storms])
             ]
             self._connection.executemany(
                 "INSERT INTO posts VALUES (?, json_extract(?2, '$.at_ms'), ?2)", posts
@@ -230,11 +230,11 @@ class JournalWriter:
         for index, row in enumerate(pending.rebalances):
             if self._is_new(_REBALANCE, row):
                 new.append(index)
-                totals[int(str(row[0])), f"rebalances {row[6]}"] += 1
+                totals[int(str(row[0])), f"{schema.REBALANCES}{row[6]}"] += 1
         for owner in pending.owners:
             if self._is_new(_OWNER, owner) and owner[3] is None and owner[2] is not None:
                 place, since, until = (int(str(value)) for value in owner[:3])
-                totals[int(group_of[place]), "without_owner_us"] += until - since
+                totals[int(group_of[place]), schema.WITHOUT_OWNER_US] += until - since
         many(
             "INSERT INTO totals VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
             ((*key, value) for key, value in totals.items()),
@@ -335,6 +335,7 @@ class JournalWriter:
         query("DELETE FROM members WHERE absent_ms < ?", (before_ms,))
         query("DELETE FROM commits WHERE to_ms < ?", (before_ms,))
         query("DELETE FROM rebalances WHERE coalesce(end_ms, start_ms) < ?", (before_ms,))
+        query("DELETE FROM storms WHERE end_ms < ?", (before_ms,))
         query("DELETE FROM owners WHERE until_us < ?", (before_ms * 1000,))
         query("DELETE FROM findings WHERE until_ms < ?", (before_ms,))
         query("DELETE FROM gaps WHERE to_ms < ?", (before_ms,))
@@ -353,11 +354,33 @@ class JournalWriter:
         return deleted
 
 
+def _writable(file: Path, about: Mapping[str, str]) -> sqlite3.Connection:
+    """A connection to a journal, which is created if there is none. Raises sqlite3.Error. Raises JournalError."""
+    try:
+        is_new = not file.exists() or not file.stat().st_size
+        if is_new:
+            file.touch(mode=0o600)
+    except OSError as error:
+        raise schema.JournalError(f"{file}: {error.strerror or error}") from None
+    connection = sqlite3.connect(file, timeout=schema.BUSY_MS / 1000, isolation_level=None)
+    try:
+        if is_new:
+            schema.create(connection, dict(about))
+        schema.check(connection, file)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(f"PRAGMA journal_size_limit = {64 << 20}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def _locked(file: Path) -> IO[bytes]:
     """The lock of a journal, which the process holds until it ends. Another file has it: to close any descriptor of
     the database would drop SQLite's own locks. Raises JournalError."""
     path = file.with_name(f"{file.name}-lock")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
     except OSError as error:
         raise schema.JournalError(f"{path}: {error.strerror or error}") from None

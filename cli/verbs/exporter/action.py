@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import NoReturn
@@ -17,16 +18,19 @@ from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.options import SourceOptions
 from cli.output import notice, write_out
 from cli.selection import ReusableSource, is_live, name_filter
+from cli.sources.journal.reader import JournalReader
+from cli.sources.journal.schema import JournalError
 from cli.times import milliseconds
 from cli.verbs.exporter.endpoint import METRICS, ExporterPages, Guard, guard_of
 from cli.verbs.exporter.newest_page import NewestPage, now_ms
 from cli.verbs.exporter.options import ExporterOptions
 from cli.verbs.exporter.page import PageLimits
-from cli.verbs.exporter.polls import LagTimes, Scope, read_groups
+from cli.verbs.exporter.polls import LagTimes, PollResult, Scope, read_groups
 from coordinator.server.listener import CannotListen
 from coordinator.server.web import WebServer
 from groups.counts import counted
 from groups.files import replace_file
+from groups.listing import Problem
 from wire.client.address import Address
 
 SHOWN_PROBLEMS = 5
@@ -51,7 +55,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
     newest = NewestPage(PageLimits(per=options.per, max_series=options.max_series), interval_ms)
     with ExitStack() as stack:
         opened = stack.enter_context(ReusableSource(source))
-        poller = _Poller(opened, scope, newest)
+        poller = _Poller(opened, scope, newest, options.journal)
         if options.once:
             poller.poll()
             if textfile is None:
@@ -92,8 +96,10 @@ def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path
 class _Poller:
     """Reads the groups, and prints new problems on standard error."""
 
-    def __init__(self, opened: ReusableSource, scope: Scope, newest: NewestPage) -> None:
-        self.newest = newest
+    def __init__(
+        self, opened: ReusableSource, scope: Scope, newest: NewestPage, journal: Path | None
+    ) -> None:
+        self.newest, self._journal = newest, journal
         self._opened, self._scope = opened, scope
         self._times = LagTimes()
         self._groups: frozenset[str] | None = None
@@ -106,6 +112,8 @@ class _Poller:
         try:
             groups = self._groups or frozenset()
             reading = read_groups(self._opened.get(), self._scope, groups, self._times, now_ms)
+            if self._journal is not None:
+                reading = with_totals(reading, self._journal)
             self.newest.put(reading, started)
         finally:
             gc.enable()
@@ -133,6 +141,20 @@ class _Poller:
         if self._reported and not lines:
             notice("everything can be read again")
         self._reported = frozenset(lines)
+
+
+def with_totals(reading: PollResult, file: Path) -> PollResult:
+    """The reading with the counters of a journal. Its problems are among those of the reading."""
+    totals: dict[str, dict[str, int]] = {}
+    try:
+        with JournalReader(file) as journal:
+            for group, name, value in journal.totals():
+                totals.setdefault(group, {})[name] = value
+            problems = journal.problems
+    except JournalError as error:
+        problems = [str(error).removeprefix(f"{file}: ")]
+    named = (Problem(subject=str(file), message=message) for message in problems)
+    return replace(reading, totals=totals, problems=(*reading.problems, *named))
 
 
 def _textfile(options: ExporterOptions) -> Path | None:

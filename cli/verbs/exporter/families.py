@@ -10,6 +10,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from cli.sources.journal.schema import REBALANCES, WITHOUT_OWNER_US
 from cli.verbs.exporter.options import SampleLevel
 from cli.verbs.exporter.polls import GroupHistory
 from groups.lag import PartitionLag, longest_lag_ms, total_lag
@@ -160,6 +161,14 @@ def _progress_verdict(history: GroupHistory) -> Values:
     return None if progress is None or progress.verdict is None else {(progress.verdict.value,): 1}
 
 
+def _recorded_rebalances(totals: Mapping[str, int]) -> Values:
+    return {
+        (name.removeprefix(REBALANCES),): value
+        for name, value in totals.items()
+        if name.startswith(REBALANCES)
+    }
+
+
 def _findings(history: GroupHistory) -> Values:
     if history.diagnosis is None:
         return None
@@ -247,6 +256,20 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
         "Rebalances since the exporter started: new group epochs; for classic groups those that polls "
         "observed.",
         lambda history: history.rebalances,
+        kind=Kind.COUNTER,
+    ),
+    _of_history(
+        "kohort_group_recorded_rebalances",
+        "Rebalances by cause since the journal of kohort record was begun; only with --journal.",
+        lambda history: _recorded_rebalances(history.totals),
+        kind=Kind.COUNTER,
+        labels=("cause",),
+    ),
+    _of_history(
+        "kohort_group_without_owner_seconds",
+        "Seconds without an owner since the journal was begun, over all partitions, each when it has an owner again; "
+        "only with --journal.",
+        lambda history: history.totals.get(WITHOUT_OWNER_US, 0) / 1_000_000 if history.totals else None,
         kind=Kind.COUNTER,
     ),
     _of_facts(

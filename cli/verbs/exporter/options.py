@@ -53,6 +53,10 @@ class ExporterOptions:
     commit_times: Annotated[
         bool, option("--commit-times", "Add times of last commits; each poll reads __consumer_offsets.")
     ] = False
+    journal: Annotated[
+        Path | None,
+        option("--journal", "Add counters from this journal of kohort record: rebalances by cause.", "FILE"),
+    ] = None
     max_series: Annotated[
         int, option("--max-series", "Maximum number of series; partitions are left out first.", "N", min=1)
     ] = 250_000

@@ -53,6 +53,7 @@ class PollResult:
     topic_names: frozenset[str] | None = None  # All of the cluster; None: no member has a regex
     problems: tuple[Problem, ...] = ()
     lag_times_left_out: int = 0
+    totals: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # Of the journal, by group and name
 
 
 class LagTimes:
@@ -192,6 +193,7 @@ class GroupHistory:
     progress_ms: int | None = None  # Time of the poll that first observed the last progress
     observations: tuple[Observation, ...] = ()  # Of the last polls, oldest first, as far as needed
     readings: tuple[tuple[int, Readings], ...] = ()  # Of the last polls that read it, with the times
+    totals: Mapping[str, int] = field(default_factory=dict)  # Counters of the journal, by name
     progress: GroupProgress | None = None  # None if it was read once, or not by the last poll
     diagnosis: Diagnosis | None = None  # None after one poll, or if no rule explains what is unread
 
@@ -225,11 +227,12 @@ def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms
         next_records=records,
     )
     observations = (*_recent(before.observations, at_ms, WINDOW_MS), observation)
+    totals = reading.totals.get(seen.id, before.totals)
     kept = _recent(observations, at_ms, kept_ms)
     if seen.group is None:
         # Earlier observations do not show the current state of the group.
         diagnosis = _judged(seen, observations, None)
-        return replace(before, observations=kept, progress=None, diagnosis=diagnosis)
+        return replace(before, observations=kept, progress=None, diagnosis=diagnosis, totals=totals)
     readings = (
         *_within(before.readings, at_ms, WINDOW_MS),
         (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics)),
@@ -237,6 +240,7 @@ def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms
     progress = group_progress([of_poll for _, of_poll in readings]) if len(readings) > 1 else None
     return GroupHistory(
         last=replace(seen.group, offsets=None),
+        totals=totals,
         rebalances=before.rebalances + (rebalances_between(before.last, seen.group) if before.last else 0),
         progress_ms=at_ms if _has_moved(readings[-2:]) else before.progress_ms,
         observations=kept,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import sys
@@ -333,9 +334,7 @@ class _Session:
             return
         try:
             while True:
-                for document in self.seen.take(self.observer.seen.get_nowait()):
-                    _print(finding_line(document))
-                    self.journal.unwritten.posts.append(document)
+                self.journal.unwritten.posts += self.seen.take(self.observer.seen.get_nowait())
         except Empty:
             return
 
@@ -373,10 +372,14 @@ class _Session:
             notice(f"{self.journal.file} can be written again")
         self._flushed_s = time.monotonic()
         self._flush_took_s = self._flushed_s - started_s
-        if self.sender is not None:
-            self.sender.send(posts)
         for rebalance in rebalances:
             _print(rebalance_line(rebalance))
+        for _, document in posts:
+            _print(finding_line(json.loads(document)))
+        if self.sender is None:
+            self.journal.unwritten.posted += [number for number, _ in posts]
+        else:
+            self.sender.send(posts)
 
     def _prune(self) -> None:
         if time.monotonic() - self._pruned_s < _PRUNE_S:

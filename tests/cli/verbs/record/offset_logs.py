@@ -90,7 +90,7 @@ def rebalancing_log(seed: int, seconds: int = 240) -> Written:
                     else:
                         present.append(f"m{second}")
                     numbers[group] += 1
-                log.batch(_pairs(generation(group, numbers[group], present, at_ms)), timestamp=at_ms)
+                log.batch(pairs(generation(group, numbers[group], present, at_ms)), timestamp=at_ms)
             if draw.random() < 0.02:
                 silent_until[group] = second + draw.randrange(3, 40)
             if present and second > silent_until[group]:
@@ -99,15 +99,15 @@ def rebalancing_log(seed: int, seconds: int = 240) -> Written:
 
 
 def _commit(log: Written, group: str, second: int, at_ms: int, draw: Random) -> None:
-    pairs = _pairs(*commits(group, 10 * second))
+    written = pairs(*commits(group, 10 * second))
     if draw.random() < 0.8:
-        log.batch(pairs, timestamp=at_ms)
+        log.batch(written, timestamp=at_ms)
         return
-    log.batch(pairs, timestamp=at_ms, transaction_of=1)
+    log.batch(written, timestamp=at_ms, transaction_of=1)
     log.end(1, draw.choice((ControlType.COMMIT, ControlType.ABORT)), timestamp=at_ms)
 
 
-def _pairs(*records: stored.Record) -> Pairs:
+def pairs(*records: stored.Record) -> Pairs:
     return [encode_record(record) for record in records]
 
 

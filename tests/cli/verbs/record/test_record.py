@@ -1,0 +1,139 @@
+"""`kohort record` in a separate process: it follows a cluster, is killed and continues, and others read its file."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from cli.sources.history.journal import read_journal_history
+from cli.sources.history.logs import read_log_history
+from tests.cli.command import Kohort
+from tests.cli.verbs.exporter.scrapes import Figures
+from tests.cli.verbs.record.test_recorder import commits_of, count_commits
+from tests.cli.verbs.watch.running import in_pipe
+from tests.kafka.broker import Broker, RunningBroker
+from tests.kafka.commits import commit_request, send_commits
+from tests.kafka.http_server import Answer, Asked, http_server
+from tests.kafka.members import Members, fresh_name
+from tests.kafka.topics import create_topics
+from tests.kafka.wait import wait_until
+from tests.support.long import cases
+
+pytestmark = pytest.mark.usefixtures("handled_interrupts")
+
+
+def rebalances(file: Path, group: str) -> list[tuple[str, int]]:
+    """The causes and numbers of members of the recorded rebalances of a group."""
+    with sqlite3.connect(file) as database:
+        return database.execute(
+            "SELECT cause, members FROM rebalances JOIN groups ON id = group_id WHERE name = ? ORDER BY log_offset",
+            (group,),
+        ).fetchall()
+
+
+def test_a_member_that_joins_and_leaves_is_recorded_and_reported(
+    kohort: Kohort, broker: RunningBroker, members: Members, tmp_path: Path
+) -> None:
+    topic, group, file = fresh_name("orders"), fresh_name("group"), tmp_path / "j.db"
+    create_topics(broker, {topic: 2})
+    asked: list[Asked] = []
+
+    def answer(one: Asked) -> Answer:
+        asked.append(one)
+        return Answer(body=b"")
+
+    with http_server(answer) as url:
+        line = f"record -b {broker.bootstrap} --every 1 --lag --webhook {url} --journal"
+        with in_pipe(kohort, tmp_path, line, file, name="record") as recording:
+            for _ in range(2):
+                member = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
+                recording.wait_for(lambda run: f"{group}: generation" in run.stdout, "it joins")
+                member.stop()
+            recording.wait_for(lambda run: run.stdout.count(f"{group}: generation") >= 4, "it left twice")
+            kohort(f"record --once -b {broker.bootstrap} --journal", file).assert_refused(
+                "is written by another kohort record", "name another --journal", status=3
+            )
+            exported = kohort(f"exporter --once -b {broker.bootstrap} --match {group} --journal", file)
+            assert Figures.read(exported.stdout).by(
+                "kohort_group_recorded_rebalances_total", "cause", group=group
+            )
+            wait_until(
+                lambda: any(json.loads(one.body)["event"] == "storm" for one in asked), "a storm is posted"
+            )
+            assert recording.interrupt(signal.SIGTERM) == 0
+    assert [number for _, number in rebalances(file, group)] == [1, 0, 1, 0]
+    storm = next(document for one in asked if (document := json.loads(one.body))["event"] == "storm")
+    assert (storm["group"], storm["rebalances"] >= 3) == (group, True)
+    kohort(f"record --once -b {broker.bootstrap} --journal", file).succeeded()
+    assert len(rebalances(file, group)) == 4
+    document = kohort("why", group, "--journal", file, "--output", "json").document
+    assert len(document["groups"][0]["rebalances"]) == 4
+
+
+@pytest.mark.kafka
+def test_killed_again_and_again_it_counts_everything_once(
+    kohort: Kohort, broker: Broker, members: Members, tmp_path: Path
+) -> None:
+    topic, group, file = fresh_name("orders"), fresh_name("killed"), tmp_path / "j.db"
+    create_topics(broker, {topic: 4})
+    line = f"record -b {broker.bootstrap} --journal"
+    with committing(broker, fresh_name("load"), topic):
+        for number in range(cases("KOHORT_RECORDER_KILLS", 3, many=100)):
+            with in_pipe(kohort, tmp_path, line, file, name="record") as recording:
+                before = positions(file)
+                member = members.confluent(broker, group, [topic], session_timeout_ms=6_000)
+                recording.wait_for(lambda _, before=before: positions(file) > before, "it has written")
+                member.stop()
+                time.sleep(number % 7 / 10)
+                recording.process.send_signal(signal.SIGKILL)
+                recording.process.wait(60)
+    kohort(line.replace("record ", "record --once "), file).succeeded()
+    expected = read_log_history([broker.data], [], since_ms=0, has_name=lambda _: True)
+    recorded = read_journal_history(file, [], since_ms=0, has_name=lambda _: True)
+    assert count_commits(file) == commits_of(dict(expected.courses))
+    assert recorded.courses.keys() == expected.courses.keys()
+    for name, course in expected.courses.items():
+        assert recorded.courses[name].rebalances == course.rebalances
+    with sqlite3.connect(file) as database:
+        rows = database.execute("SELECT group_id, log_offset FROM rebalances").fetchall()
+    assert len(rows) == len(set(rows))
+
+
+def positions(file: Path) -> int:
+    """How much of the log was written."""
+    if not file.exists():
+        return 0
+    try:
+        with sqlite3.connect(file) as database:
+            return int(database.execute("SELECT coalesce(sum(next_offset), 0) FROM positions").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+@contextmanager
+def committing(broker: Broker, group: str, topic: str) -> Iterator[None]:
+    """Commits of a group without members, hundreds a second."""
+    stop = Event()
+
+    def run() -> None:
+        turn = 0
+        while not stop.is_set():
+            send_commits(broker, [commit_request(group, topic, [turn + index] * 4) for index in range(50)])
+            turn += 50
+            stop.wait(0.1)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
