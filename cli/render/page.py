@@ -91,6 +91,7 @@ b.faint { font-weight: 400; }
 .card.warning { border-left-color: var(--warning); }
 .card.bad { border-left-color: var(--bad); }
 details { margin: .75rem 0; }
+details td { overflow-wrap: anywhere; }
 summary { cursor: pointer; font-weight: 600; }
 ul.todo { list-style: none; padding: 0; margin: .75rem 0; }
 ul.todo label { display: flex; gap: .6rem; align-items: baseline; padding: .2rem 0; }

@@ -23,7 +23,7 @@ def headline(account: Account) -> str:
     explained = account.rebalances
     if not explained:
         return _quiet(account)
-    main = _main(account)
+    main = main_part(account)
     begin, end = _begin(main), max(_end(one) for one in main)
     when = span_text(begin, end)
     if len(main) < len(explained):
@@ -64,7 +64,7 @@ def _quiet(account: Account) -> str:
     )
 
 
-def _main(account: Account) -> Sequence[Explained]:
+def main_part(account: Account) -> Sequence[Explained]:
     """The largest episode if it has at least half of the rebalances, else all."""
     largest = max(account.episodes, key=len, default=range(0))
     if 2 * len(largest) >= len(account.rebalances):

@@ -12,6 +12,7 @@ from groups.history.causes import RebalanceCause
 from groups.history.events import Departure, MemberRecord, PastRebalance, Verdict
 from groups.history.storms import begin_of
 
+_LONGEST_NAME = 60
 _SESSION_MS = 45_000  # the default of session.timeout.ms
 
 
@@ -35,7 +36,7 @@ class Process:
         """`worker-7 on 10.0.3.8`, `billing-2 (static) on 10.0.3.9`."""
         static = " (static)" if self.tied_by is TiedBy.INSTANCE else ""
         several = " (one of several)" if self.is_shared else ""
-        return f"{self.key[0]}{static}{f' on {self.host}' if self.host else ''}{several}"
+        return f"{_shown(self.key[0])}{static}{f' on {_shown(self.host)}' if self.host else ''}{several}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +62,13 @@ class Change:
     @property
     def is_return(self) -> bool:
         return self.departure is None and self.other is not None
+
+
+def _shown(name: str) -> str:
+    """A name without its middle if it is very long."""
+    return (
+        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}…{name[-_LONGEST_NAME // 3 :]}"
+    )
 
 
 def address(host: str | None) -> str | None:

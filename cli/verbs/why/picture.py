@@ -3,7 +3,7 @@ over time, as `kohort watch` draws them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cli.render import lanes as draw
 from cli.verbs.watch.event_text import clock_text
@@ -12,6 +12,8 @@ from groups.counts import counted
 from groups.history.account import Account, Explained
 from groups.history.causes import RebalanceCause
 from groups.history.events import Place
+from groups.history.headline import main_part
+from groups.history.pauses import Pause
 from groups.history.stories import reasons
 from groups.history.storms import begin_of
 from groups.times import duration_text, format_moment
@@ -28,19 +30,21 @@ STYLE_OF_CAUSE: Mapping[RebalanceCause, str] = {
 }
 _LEAST_WIDTH = 4.0  # of a rebalance
 _LEAST_MARGIN_MS = 10_000
+MOST_SHOWN = 100
 
 
 def drawing_of(accounts: Sequence[Account]) -> draw.Drawing:
     """The pictures of groups that rebalanced, one below the other, over the same times."""
     drawn = [account for account in accounts if account.rebalances]
-    axis = _axis(drawn)
-    causes = {one.rebalance.causes[0] for account in drawn for one in account.rebalances}
+    shown = {account.group: shown_part(account) for account in drawn}
+    axis = _axis([one for part in shown.values() for one in part])
+    causes = {one.rebalance.causes[0] for part in shown.values() for one in part}
     legend = [(style, cause.value) for cause, style in STYLE_OF_CAUSE.items() if cause in causes]
     others = (
         (draw.NONE, "no owner", any(span.member is None for account in drawn for span in account.holdings)),
-        (draw.AWAY, "not read", any(account.pauses for account in drawn)),
+        (draw.AWAY, "not read", any(one.pauses for part in shown.values() for one in part)),
     )
-    lanes = [lane for account in drawn for lane in _lanes(account, axis)]
+    lanes = [lane for account in drawn for lane in _lanes(account, shown[account.group], axis)]
     names = ", ".join(account.group for account in drawn)
     when = f"{format_moment(int(axis.start))} to {format_moment(int(axis.end))}"
     return draw.Drawing(
@@ -52,9 +56,14 @@ def drawing_of(accounts: Sequence[Account]) -> draw.Drawing:
     )
 
 
-def _axis(accounts: Sequence[Account]) -> draw.Axis:
+def shown_part(account: Account) -> Sequence[Explained]:
+    """The rebalances that are drawn: those that the headline is about, at most `MOST_SHOWN`."""
+    return main_part(account)[:MOST_SHOWN]
+
+
+def _axis(explained: Sequence[Explained]) -> draw.Axis:
     """From a little before the first rebalance, or the first partition that was not read, until after the last."""
-    times = [time for account in accounts for time in _times(account)]
+    times = [time for one in explained for time in _times(one)]
     start_ms, end_ms = (min(times) // 1000, max(times) // 1000) if times else (0, 1)
     margin_ms = max((end_ms - start_ms) // 20, _LEAST_MARGIN_MS)
     start_ms, end_ms = start_ms - margin_ms, end_ms + margin_ms
@@ -62,23 +71,25 @@ def _axis(accounts: Sequence[Account]) -> draw.Axis:
     return draw.Axis(left=LEFT, start=start_ms, end=end_ms, unit=unit)
 
 
-def _times(account: Account) -> Iterator[int]:
-    for one in account.rebalances:
-        yield begin_of(one.rebalance)
-        yield one.rebalance.end or begin_of(one.rebalance)
-    for pause in account.pauses:
+def _times(one: Explained) -> Iterator[int]:
+    yield begin_of(one.rebalance)
+    yield one.rebalance.end or begin_of(one.rebalance)
+    for pause in one.pauses:
         yield pause.since
         yield pause.since if pause.until is None else pause.until
 
 
-def _lanes(account: Account, axis: draw.Axis) -> Iterator[draw.Lane]:
-    yield draw.Lane(height=22, texts=(draw.Label(account.group, y=14, style="strong"),))
-    marks = [_mark(one, axis) for one in account.rebalances]
+def _lanes(account: Account, explained: Sequence[Explained], axis: draw.Axis) -> Iterator[draw.Lane]:
+    yield draw.Lane(
+        height=22, texts=(draw.Label(draw.shortened(account.group, draw.WIDTH), y=14, style="strong"),)
+    )
+    marks = [_mark(one, axis) for one in explained]
     yield draw.Lane(height=HEIGHT, texts=(draw.Label("rebalances", y=13),), spans=marks)
-    if account.pauses:
-        yield draw.Lane(height=HEIGHT, texts=(draw.Label("not read", y=13),), spans=list(_unread(account)))
+    if pauses := {pause for one in explained for pause in one.pauses}:
+        spans = list(_unread(pauses, account.until))
+        yield draw.Lane(height=HEIGHT, texts=(draw.Label("not read", y=13),), spans=spans)
     runs = {place: tuple(spans) for place, spans in _runs(account, axis).items()}
-    rules = [begin_of(one.rebalance) // 1000 for one in account.rebalances]
+    rules = [begin_of(one.rebalance) // 1000 for one in explained]
     yield from owner_lanes(OwnershipHistory.of(runs), axis, rules)
     yield draw.Lane(height=12)
 
@@ -94,11 +105,11 @@ def _mark(one: Explained, axis: draw.Axis) -> draw.Box:
     )
 
 
-def _unread(account: Account) -> Iterator[draw.Box]:
+def _unread(pauses: Iterable[Pause], end: int) -> Iterator[draw.Box]:
     """The times in which any partition was not read."""
     merged: list[tuple[int, int, set[Place]]] = []
-    for pause in sorted(account.pauses, key=lambda pause: pause.since):
-        until = account.until if pause.until is None else pause.until
+    for pause in sorted(pauses, key=lambda pause: pause.since):
+        until = end if pause.until is None else pause.until
         if merged and pause.since <= merged[-1][1]:
             start, end, places = merged[-1]
             merged[-1] = start, max(end, until), places | {pause.place}

@@ -24,7 +24,7 @@ from cli.render.output_format import PAGES, OutputFormat
 from cli.verbs.why.answer import Explanation, WhyAnswer
 from cli.verbs.why.data import answer_data, duration_s, moment_text, partition_of, partitions_of
 from cli.verbs.why.moment_view import moment_blocks
-from cli.verbs.why.picture import drawing_of
+from cli.verbs.why.picture import drawing_of, shown_part
 from groups.counts import counted
 from groups.findings import Finding, Level
 from groups.history.account import Account, Explained
@@ -296,7 +296,9 @@ def _departed(explained: Explained, change: Change) -> list[Cell]:
 
 def _picture_text(account: Account) -> str:
     places = {span.place for span in account.holdings}
-    return f"The owners of {counted(len(places), 'partition')}, and {counted(len(account.rebalances), 'rebalance')}."
+    shown, count = len(shown_part(account)), len(account.rebalances)
+    rebalances = counted(count, "rebalance") if shown == count else f"{shown:,} of {count:,} rebalances"
+    return f"The owners of {counted(len(places), 'partition')}, and {rebalances}."
 
 
 def _csv_table(explanations: Sequence[Explanation]) -> Table:

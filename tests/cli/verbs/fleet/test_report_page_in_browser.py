@@ -9,6 +9,7 @@ from typing import Literal
 
 import pytest
 
+from cli.render.output_format import OutputFormat
 from cli.verbs.fleet.rehearse import rehearsal_report
 from pipeline.report.numbers import GroupTimeline, ReportNumbers
 from tests.browser.chromium import Chromium, chromium
@@ -16,6 +17,7 @@ from tests.cli.verbs.fleet import numbers as fleet_numbers
 from tests.cli.verbs.fleet.numbers import HOSTILE
 from tests.cli.verbs.fleet.test_fleet_rehearse import page_of, run_of
 from tests.cli.verbs.fleet.test_report_page import history_page
+from tests.cli.verbs.why.answers import answer, printed
 
 SCHEMES: tuple[tuple[Literal["light", "dark"], str], ...] = (
     ("light", "rgb(255, 255, 255)"),
@@ -28,7 +30,8 @@ READABLE = 4.5  # The contrast that WCAG 2 asks of text (success criterion 1.4.3
 GROUND = "getComputedStyle(document.body).backgroundColor"
 UNNAMED = """
 [...document.querySelectorAll('svg')].filter(svg => !svg.closest('[aria-hidden]') &&
-  !svg.getAttribute('aria-label') && !document.getElementById(svg.getAttribute('aria-labelledby')))
+  !svg.getAttribute('aria-label') &&
+  !svg.getAttribute('aria-labelledby').split(' ').every(id => document.getElementById(id)))
 """
 OUTSIDE = """
 [...document.body.querySelectorAll('*')]
@@ -109,6 +112,9 @@ CASES: dict[str, Callable[[], str]] = {
     "big": lambda: history_page(fleet_numbers.fleet(days=400, groups=20_000, marks=120)),
     "hostile": lambda: history_page(hostile()),
     "rehearsals": lambda: page_of(rehearsal_report(run_of("billing", "checkout", settings=("", "a=2")))),
+    "incident": lambda: printed(answer("storm"), OutputFormat.HTML),
+    "incidents": lambda: printed(answer("storm", "rolling", "quiet"), OutputFormat.HTML),
+    "hostile incident": lambda: printed(answer("hostile"), OutputFormat.HTML),
     "hostile rehearsals": lambda: page_of(rehearsal_report(run_of(LONG, settings=("", LONG)))),
 }
 
