@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import compress, pairwise
 from statistics import median
 from typing import Final
 
@@ -37,12 +37,11 @@ _HEARTBEAT: Final = {Protocol.CLASSIC: 3 * _SECOND, Protocol.CONSUMER: 5 * _SECO
 _LONG: Final = 30 * _SECOND
 """Under the consumer protocol's default limits an expired member was silent for longer: 45 s, less a heartbeat."""
 _CLOSING: Final = _SECOND // 2  # from the last commit of a member that closes until it has left
+_SESSION: Final = 45 * _SECOND  # the default of the consumer protocol
 _BEATS: Final = 3  # the number of equal times between commits that are a rhythm
-_EARLY, _LATE, _MOSTLY = (
-    0.75,
-    1.5,
-    0.6,
-)  # times of the usual time that are equal to it, and the share that must be
+_EARLY, _LATE, _MOSTLY = 0.95, 1.1, 0.75
+"""Times of the usual time that still are equal to it, and the share that must be."""
+_TICK: Final = _SECOND // 200  # of clients' timers
 _READ_ON: Final = 0.5  # the share of the records expected during a silence that shows that there were some
 
 
@@ -55,10 +54,8 @@ class Knowledge:
     commits_by_hand: bool | None = None  # whether its members commit only when their program calls for it
     present_at: Mapping[str, int] = field(
         default_factory=dict
-    )  # when each member was last observed in the group
-    absent_at: Mapping[str, int] = field(
-        default_factory=dict
-    )  # when each member was first observed to be gone
+    )  # when members were last observed in the group
+    absent_at: Mapping[str, int] = field(default_factory=dict)  # when members were first observed to be gone
 
 
 NOTHING: Final = Knowledge()
@@ -95,16 +92,12 @@ class _Habit:
 
     last: int | None = None  # the time of its last commit
     longest: int = 0  # the longest time between two commits
-    has_rhythm: bool = False  # whether there were `_BEATS` commits one after another
-    steady: bool = (
-        False  # whether most came after the usual time, and the last one no earlier, as when it closes
+    steady: bool = False  # whether most came after the usual time, as automatic ones do
+    on_beat: bool = (
+        False  # whether the last one came after the usual time, too: not earlier, as when it closes
     )
-    repeats: bool = (
-        False  # whether it commits offsets again that did not change, as Java's automatic commit does
-    )
-    left_records: bool = (
-        False  # whether its successors read as much as it would have read while it was silent
-    )
+    repeats: bool = False  # whether it commits although nothing changed, as Java does automatically
+    left_records: bool = False  # whether its successors read what it would have read while it was silent
 
 
 def look_back_us(session_us: int | None) -> int:
@@ -126,13 +119,17 @@ def _habit(departure: Departure, commits: CommitView, session: int | None) -> _H
     gaps = [later - earlier for earlier, later in pairwise(times)]
     usual = median(gaps) if gaps else 0
     equal = [_EARLY * usual <= gap <= _LATE * usual for gap in gaps]
-    repeats = sum(one.offset == other.offset for recent in own.values() for one, other in pairwise(recent))
+    changed = {
+        later.time for recent in own.values() for one, later in pairwise(recent) if later.offset != one.offset
+    }
+    again = {later.time for recent in own.values() for _, later in pairwise(recent)} - changed
     return _Habit(
         last=times[-1],
         longest=max(gaps, default=0),
-        has_rhythm=len(gaps) >= _BEATS,
-        steady=len(gaps) >= _BEATS and sum(equal) >= _MOSTLY * len(gaps) and gaps[-1] >= _EARLY * usual,
-        repeats=repeats > 1,
+        steady=len(gaps) >= _BEATS and sum(equal) >= _MOSTLY * len(gaps),
+        on_beat=len(gaps) >= _BEATS
+        and min(compress(gaps[:-1], equal), default=usual) - _TICK <= gaps[-1] <= _LATE * usual,
+        repeats=len(again) > 1,
         left_records=_left_records(departure, own, commits),
     )
 
@@ -246,24 +243,27 @@ class _Case:
             return None if silence is None or silence > _CLOSING else f"it committed {_text(silence)} before"
         if seen < self.session - _JITTER:
             return f"its session of {_text(self.session)} began or went on {_text(seen)} before"
-        # Commits of transactions are no heartbeats in a classic group either.
-        slack = (
-            self.heartbeat
-            if self.departure.protocol is Protocol.CONSUMER
-            else min(self.heartbeat, self.session // 4)
-        )
-        if silence is not None and silence < self.session - slack - _JITTER:
+        if silence is not None and silence < self._surely_alive(self.session):
             return f"it committed {_text(silence)} before, within its session of {_text(self.session)}"
         return None
 
+    def _surely_alive(self, session: int) -> int:
+        """The time after a commit within which a session cannot expire."""
+        if (
+            self.departure.protocol is Protocol.CLASSIC
+        ):  # commits are heartbeats, but not those of transactions
+            return session - min(self.heartbeat, session // 4) - _JITTER
+        # Its heartbeats are as old, and twice as old if the coordinator moved.
+        once, twice = (session - times * self.heartbeat - _JITTER for times in (1, 2))
+        return max(twice, min(once, _CLOSING))
+
     def _may_have_expired(self) -> bool:
         """Whether it departed when its session would expire if its last commit was just before its end."""
-        if self.session is None:
-            return (
-                self.habit.has_rhythm and self.silence is not None and self.silence > 2 * self.habit.longest
-            )
-        latest = self.session + max(self.habit.longest, self.heartbeat) + self.heartbeat + _DELAY
-        return self.session - self.heartbeat - _JITTER <= self.unheard <= latest
+        session = _SESSION if self.session is None else self.session
+        # A commit to a classic group counts as a heartbeat.
+        since = 0 if self.departure.protocol is Protocol.CLASSIC else self.heartbeat
+        latest = session + max(self.habit.longest, self.heartbeat) + self.heartbeat + _DELAY
+        return session - since - _JITTER <= self.unheard <= latest
 
     def _stopped_polling(self, silence: int) -> bool:
         latest = self.patience + max(self.habit.longest, self.heartbeat) + _DELAY
@@ -272,23 +272,18 @@ class _Case:
     def _fell_silent(self) -> bool:
         """Whether it ended without closing, and neither was removed nor left for lack of polls."""
         habit, silence = self.habit, self.silence
-        if silence is None:
-            return self.is_static and self.session is not None and self._may_have_expired()
-        if self.session is not None and not self._may_have_expired():
+        if not self._may_have_expired() and (self.session is not None or not habit.repeats):
             return False
         if self.is_static:
-            return self.session is not None or (habit.has_rhythm and silence >= max(_LONG, 2 * habit.longest))
-        if self.by_hand or not habit.has_rhythm or silence >= self.patience - _DELAY:
+            return self.session is not None or habit.steady
+        if silence is None or self.by_hand or not habit.steady or silence >= self.patience - _DELAY:
             return False
         if self.departure.survived and (
-            not habit.steady or silence < habit.longest + self.heartbeat + _DELAY
+            not habit.on_beat or silence < habit.longest + self.heartbeat + _DELAY
         ):
             return False  # it may have closed, and others took long to rejoin
-        if silence <= habit.longest * 6 // 5 or (
-            self.session is None
-            and silence < (2 * habit.longest + _DELAY if habit.repeats and habit.steady else _LONG)
-        ):
-            return False
+        if silence <= habit.longest * 6 // 5 + (0 if self.session else habit.longest + _DELAY):
+            return False  # it may have closed between two commits by hand
         return habit.repeats or habit.left_records
 
 
