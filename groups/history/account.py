@@ -16,6 +16,7 @@ from groups.history.storms import STORM_LEAST, Fold, begin_of, folded, runs, sto
 FOLD_GAP_S = 600.0
 """Repetitions are not folded over a longer quiet time: a deployment a day is not one event."""
 _SAME_WRITE_US = 1_000_000
+_EVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +122,7 @@ def _pauses(course: Course, until: int) -> Iterator[Pause]:
         return
     windows = Windows.of(course.rebalances)
     for place in course.commits.places:
-        commits = course.commits.between(place, course.complete_since or 0, until)
+        commits = course.commits.between(place, course.complete_since or 0, _EVER)
         yield from pauses_of(place, commits.times, commits.offsets, windows, until)
 
 

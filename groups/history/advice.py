@@ -19,7 +19,7 @@ from groups.history.account import Account, Explained
 from groups.history.causes import RebalanceCause
 from groups.history.events import Holding, Protocol
 from groups.history.headline import span_text
-from groups.history.processes import Change
+from groups.history.processes import Change, TiedBy
 from groups.history.stories import Story, stories_of
 from groups.history.storms import STORM_LEAST, begin_of
 from groups.times import duration_text
@@ -110,6 +110,11 @@ def _who(stories: list[Story], hosts: dict[str, tuple[int, int]]) -> str:
 def _storm_remedy(account: Account, stories: list[Story], again: list[Story]) -> str:
     if any(story.kept_its_id and story.departures for story in stories):
         return members.POLL_REMEDY
+    if again and again[0].process.tied_by is TiedBy.INSTANCE:
+        return (
+            "Check why it restarts. A static member that is back within its session.timeout.ms does not rebalance the "
+            "group: raise it above the time that a restart takes."
+        )
     if again:
         return members.restart_remedy(again[0].process.host or _UNKNOWN_HOST)
     if stories:

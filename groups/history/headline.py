@@ -52,10 +52,17 @@ def _moment(time: int) -> datetime:
 
 
 def _quiet(account: Account) -> str:
-    owned = [span for span in account.holdings if span.member is not None and span.until is None]
+    owned = [
+        span
+        for span in account.holdings
+        if span.member is not None and (span.until is None or span.until > account.until)
+    ]
     text = f"{account.group} did not rebalance {span_text(account.since, account.until)}"
+    before = [one for one in account.course.rebalances if begin_of(one) <= account.until]
+    if before and not before[-1].members:
+        return f"{text}; it had no members"
     if not owned:
-        return f"{text}; no member owned a partition"
+        return f"{text}; the records show no owner of a partition"
     members = len({span.member for span in owned})
     changed = max(span.since for span in owned)
     return (

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 
 from cli.errors import CommandError, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
-from cli.selection import is_live, opened, with_close_names
+from cli.selection import is_live, source_of, with_close_names
 from cli.times import moment
 from cli.verbs.why.options import HistoryOptions, HistorySelection, WhyOptions
 from cli.verbs.why.reading import is_file, read_history
@@ -69,11 +70,14 @@ def answer_of(
     for text in read.notices:
         notice(text)
     if not live and read.until is not None:
-        end_ms = min(end_ms, read.until // 1000 + 1)
+        if since_ms is not None and since_ms > read.until // 1000:
+            notice(f"the last record in {read.source} is of {format_moment(read.until // 1000)}")
+        else:
+            end_ms = min(end_ms, read.until // 1000 + 1)
     if since_ms is None:
         since_ms = _default_since(end_ms, at_ms)
     if since_ms >= end_ms:
-        what = "--until" if until_ms == end_ms else f"the end of {read.source}"
+        what = "--until" if until_ms == end_ms else "now"
         raise UsageError(f"--since {format_moment(since_ms)} is not before {what}, {format_moment(end_ms)}")
     if at_ms is not None and not since_ms <= at_ms <= end_ms:
         span = f"{format_moment(since_ms)} to {format_moment(end_ms)}"
@@ -83,7 +87,7 @@ def answer_of(
         matching = "" if selection.match is None else f" matches {selection.match!r}"
         raise CommandError(f"no group in {read.source}{matching}")
     if any(problem.cause is Cause.ABSENT for problem in problems) and not is_file(files):
-        with opened(source) as groups:
+        with closing(source_of(source)) as groups:
             problems = with_close_names(groups, problems)
     explained = [explain(course, since_ms, end_ms, at_ms) for course in read.courses.values()]
     order = list(selection.groups or ())

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from cli.render.lanes import clock_places
 from cli.render.page import DRAWING, KINDS
 from tests.cli.command import Kohort
 from tests.docs.pages import DOCS
+
+
+@pytest.mark.parametrize(
+    ("length_ms", "step_ms"), [(900, 100), (95_000, 10_000), (600_000, 60_000), (7 * 3_600_000, 3_600_000)]
+)
+def test_marks_of_the_clock_are_at_round_times(length_ms: int, step_ms: int) -> None:
+    start_ms = 7 * step_ms + 1
+    places = list(clock_places(start_ms, start_ms + length_ms))
+    assert places[0] == 8 * step_ms
+    assert {later - earlier for earlier, later in pairwise(places)} == {step_ms}
+
+
+def test_marks_of_weeks_are_at_midnight() -> None:
+    assert list(clock_places(1, 30 * 86_400_000)) == [day * 86_400_000 for day in range(3, 31, 3)]
+
 
 PAINTS = ("fill", "stroke", "color", "background")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")

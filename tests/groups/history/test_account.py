@@ -94,6 +94,15 @@ def test_the_headline_answers(script: Callable[[], ScriptedGroup], expected: str
     assert headline(account(script())) == expected
 
 
+def test_a_span_in_the_past_is_judged_by_what_came_later() -> None:
+    group = three().wait(600).expire("worker-7").wait(600)
+    until = us(START) + 1_250 * SECOND
+    during = account_of(group.course(), us(START) + 60 * SECOND, until)
+    assert [pause.until is None for pause in during.pauses] == [False] * 4
+    before = account_of(group.course(), us(START) + 60 * SECOND, us(START) + 900 * SECOND)
+    assert "3 members own 12 partitions" in headline(before)
+
+
 def test_a_static_member_is_tied_together_by_its_instance() -> None:
     group = three().come("worker-8", instance="eight").wait(30).go("worker-8").wait(30)
     group.come("worker-9", instance="eight").wait(60)
