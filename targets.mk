@@ -6,7 +6,7 @@ LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 .PHONY: test-long regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges \
 	applications served-kills diagnoses kerberos packages outages brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
-	bench-exporter bench-histories pictures site man stories lock dist image release-notes
+	bench-exporter bench-histories bench-recorder pictures site man stories lock dist image release-notes
 
 # A lock in addition to that of development.
 $(VENV)/.ready-%: locks/%.txt $(SETUP)
@@ -46,7 +46,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/wire/messages/test_connect_protocol.py \
 		tests/wire/log/test_segments_fuzz.py tests/wire/log/test_index_check.py \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
-		tests/cli/sources/history/test_logs.py tests/cli/sources/history/test_live.py \
+		tests/cli/sources/history/test_logs.py tests/cli/sources/history/test_live.py tests/cli/verbs/record/test_journal.py \
 		tests/coordinator/server/test_hostile_clients.py tests/coordinator/server/test_floods.py \
 		tests/coordinator/server/security/test_sessions.py \
 		tests/coordinator/store/test_data_directory_files.py tests/groups/test_snapshot.py tests/cli/verbs/apply \
@@ -55,9 +55,9 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/coordinator/engine/test_classic_machine.py tests/coordinator/engine/test_consumer_stateful.py \
 		tests/cli/sources/contexts/test_read.py tests/cli/dropin/test_hostile_files.py tests/assignors/test_topology.py
 
-kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS)
+kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS), and kohort record 100 times
 	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \
-		tests/coordinator/server/test_kept_transactions.py
+		tests/coordinator/server/test_kept_transactions.py tests/cli/verbs/record
 
 tabs: $(SETUP) ## Test completion of unusual names in every quoting, in bash, zsh and fish
 	$(LONG) tests/cli/verbs/completion/test_in_shells.py
@@ -134,6 +134,10 @@ bench-fleet-simulation: $(SETUP) ## Play 100,000 seeds of the standard scenario 
 
 bench-histories: $(SETUP) ## Time reading the past of a group from 10,000,000 records, from files and from a real broker
 	$(BIN)/python -m benchmarks.histories
+
+bench-recorder: $(SETUP) ## Time kohort record at 20,000 commits a second of 5,000 groups × 20 partitions, alone and of a real broker (MINUTES=60)
+	$(BIN)/python -m benchmarks.recorder $(MINUTES)
+	$(BIN)/python -m benchmarks.recorder_live $(MINUTES)
 
 bench-exporter: $(SETUP) ## Time polls and scrapes of the exporter over 5,000 groups × 20 partitions (MINUTES=30: watch its memory)
 	$(BIN)/python -m benchmarks.exporter $(MINUTES)

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from cli.sources.journal.writer import JournalWriter
 from cli.verbs.record.following import Fetched
-from cli.verbs.record.recorder import Reading, Recorder
+from cli.verbs.record.reading import Reading
+from cli.verbs.record.recorder import Recorder
 from coordinator.engine import records as stored
 from coordinator.store.records import encode_record
 from wire.log.batches import encode_batch
@@ -102,7 +103,7 @@ def main(minutes: int) -> None:
         spent_s, rebalances = 0.0, 0
         for second, (begin, data, end) in enumerate(seconds(minutes * 60), 1):
             before_s = time.process_time()
-            recorder.take(Fetched(log_partition=0, position=begin, records=data, end=end))
+            recorder.take(Fetched(log_partition=0, position=begin, records=data, end=end), 0)
             recorder.settle(0)
             if second % FLUSH_S == 0:
                 rebalances += len(recorder.flush(0)[0])

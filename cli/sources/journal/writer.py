@@ -9,7 +9,7 @@ import os
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -94,30 +94,26 @@ class JournalWriter:
         self.about: dict[str, str] = dict(query("SELECT name, value FROM about"))
         self.positions = {row[0]: Position(*row[1:]) for row in query("SELECT * FROM positions")}
         self.groups: dict[str, int] = {}
+        self.log_partitions: dict[int, int] = {}  # by the number of the group
         self.open_groups: dict[
             str, tuple[int, int]
         ] = {}  # partition of the log, and since when it is watched
         for number, name, log_partition, open_ms in query("SELECT * FROM groups"):
-            self.groups[name] = number
+            self.groups[name], self.log_partitions[number] = number, log_partition
             if open_ms is not None:
                 self.open_groups[name] = log_partition, open_ms
-        self.places: dict[tuple[int, str, int], int] = {
-            (group, topic, partition): number
-            for number, group, topic, partition in query("SELECT * FROM places")
-        }
         self.topics: dict[str, str] = dict(query("SELECT id, name FROM topics"))
         self.open_findings: dict[tuple[int, str, str], tuple[object, ...]] = {
             (row[0], row[1], row[2]): row for row in query("SELECT * FROM findings WHERE until_ms IS NULL")
         }
-        self.members: dict[tuple[int, str], int] = {
-            (group, member): present_ms
+        self.members: dict[tuple[int, str], tuple[int, int | None]] = {
+            (group, member): (present_ms, absent_ms)
             for group, member, present_ms, absent_ms in query("SELECT * FROM members")
-            if absent_ms is None
         }
         self.settings = {group: values for group, *values in query("SELECT * FROM settings")}
         self.posts: list[tuple[int, str]] = query("SELECT id, document FROM posts ORDER BY id").fetchall()
         self._next_group = max(self.groups.values(), default=0) + 1
-        self._next_place = max(self.places.values(), default=0) + 1
+        self._next_place: int = query("SELECT coalesce(max(id), 0) + 1 FROM places").fetchone()[0]
         (self._next_post,) = query("SELECT coalesce(max(id), 0) + 1 FROM posts").fetchone()
 
     def close(self) -> None:
@@ -132,16 +128,18 @@ class JournalWriter:
         if number is None:
             number = self.groups[name] = self._next_group
             self._next_group += 1
+            self.log_partitions[number] = log_partition
             self.unwritten.groups.append((number, name, log_partition))
         return number
 
-    def place(self, group: int, topic: str, partition: int) -> int:
-        key = group, topic, partition
-        number = self.places.get(key)
-        if number is None:
-            number = self.places[key] = self._next_place
-            self._next_place += 1
-            self.unwritten.places.append((number, *key))
+    def places(self) -> Iterator[tuple[int, int, str, int]]:
+        """Number, group, topic and partition of each place that is written."""
+        yield from self._connection.execute("SELECT * FROM places")
+
+    def new_place(self, group: int, topic: str, partition: int) -> int:
+        number = self._next_place
+        self._next_place += 1
+        self.unwritten.places.append((number, group, topic, partition))
         return number
 
     def name_topic(self, topic_id: str, name: str) -> None:

@@ -16,6 +16,7 @@ from prometheus_client.exposition import gzip_accepted
 
 from cli.errors import UsageError
 from cli.output import notice
+from cli.secret_files import read_token, reason
 from cli.verbs.exporter.newest_page import NewestPage
 from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
 from coordinator.server.security.access_file import read_access_file
@@ -27,7 +28,6 @@ from coordinator.server.web import PageRequest, WebPage
 from groups.yaml_files import TreeError
 from wire.client.errors import InvalidAddress, TlsFailed
 from wire.client.security import TlsSettings
-from wire.files import MEBIBYTE, read_bounded
 
 METRICS, HEALTHY, READY = "/metrics", "/-/healthy", "/-/ready"
 _LANDING = f"""<!doctype html>
@@ -62,21 +62,6 @@ class ScrapeLogin:
             user, colon, password = _decoded(credentials).partition(":")
             return bool(colon) and self.users.has_password(user, password)
         return False
-
-
-def read_token(file: Path) -> str:
-    """The token in a file. Raises OSError. Raises ValueError: it is empty, or not text."""
-    token = read_bounded(file, MEBIBYTE).decode().strip()
-    if not token:
-        raise ValueError("it is empty")
-    return token
-
-
-def reason(error: OSError | ValueError) -> str:
-    """Why `read_token` failed, as a message without the file's name."""
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    return "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
 def _decoded(credentials: str) -> str:

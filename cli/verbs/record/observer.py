@@ -14,16 +14,17 @@ from cli.errors import fault, is_expected
 from cli.options import SourceOptions
 from cli.selection import ReusableSource
 from cli.sources.source import Source
-from cli.verbs.diagnose.observing import FleetObservation, observe
-from groups.diagnosis.case import Thresholds
+from cli.verbs.diagnose.observing import observe
+from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import diagnose
 from groups.findings import Finding, Level
 from groups.listing import GroupFilter, GroupType
-from groups.model import Group
+from groups.model import Group, Topic
 
 SETTINGS_S = 3_600.0
 SESSION_TIMEOUT, HEARTBEAT_INTERVAL = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
 _WAITING = 4
+_AT_ONCE = 500  # groups that are described at a time: their answers take memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ class Observer:
         self.seen: Queue[Seen] = Queue(_WAITING)
         self._options, self._every_s, self._lag, self._report = options, every_s, lag, report
         self._stopping = Event()
-        self._before: FleetObservation | None = None
+        self._before: dict[str, Observation] = {}
         self._settings: dict[str, tuple[int | None, int | None]] = {}
         self._settings_s = 0.0
         self._thread = Thread(target=self._run, name="observer", daemon=True)
@@ -82,28 +83,31 @@ class Observer:
 
     def _observe(self, source: Source) -> Seen:
         names = [listed.id for listed in source.select_groups(GroupFilter(), described=False).items]
-        now = observe(source, names, in_full=self._lag, is_live=True)
-        kinds = {name: group.type for name, group in now.groups.items()}
-        self._read_settings(source, [name for name, kind in kinds.items() if kind is GroupType.CONSUMER])
-        observations = [now] if self._before is None else [self._before, now]
-        self._before = now
-        groups = {}
-        for name, group in now.groups.items():
-            session_timeout_ms, heartbeat_interval_ms = self._settings.get(name, (None, None))
-            groups[name] = GroupSeen(
-                members=frozenset(member.id for member in group.members),
-                findings=[
-                    finding
-                    for finding in diagnose(
-                        name, [one.at(name) for one in observations], Thresholds()
-                    ).findings
-                    if finding.level is not Level.NOTE
-                ],
-                ends=_ends(group, now) if self._lag else {},
-                session_timeout_ms=session_timeout_ms,
-                heartbeat_interval_ms=heartbeat_interval_ms,
-            )
-        return Seen(at_ms=now.at_ms, groups=groups)
+        groups: dict[str, GroupSeen] = {}
+        before, self._before = self._before, {}
+        at_ms = time.time_ns() // 1_000_000
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            now = observe(source, some, in_full=self._lag, is_live=True)
+            kinds = {name: group.type for name, group in now.groups.items()}
+            self._read_settings(source, [name for name, kind in kinds.items() if kind is GroupType.CONSUMER])
+            for name, group in now.groups.items():
+                self._before[name] = now.at(name)
+                earlier = [before[name]] if name in before else []
+                groups[name] = self._seen(group, [*earlier, self._before[name]])
+            at_ms = now.at_ms
+        return Seen(at_ms=at_ms, groups=groups)
+
+    def _seen(self, group: Group, observations: Sequence[Observation]) -> GroupSeen:
+        session_timeout_ms, heartbeat_interval_ms = self._settings.get(group.id, (None, None))
+        findings = diagnose(group.id, observations, Thresholds()).findings
+        return GroupSeen(
+            members=frozenset(member.id for member in group.members),
+            findings=[finding for finding in findings if finding.level is not Level.NOTE],
+            ends=_ends(group, observations[-1].topics or {}) if self._lag else {},
+            session_timeout_ms=session_timeout_ms,
+            heartbeat_interval_ms=heartbeat_interval_ms,
+        )
 
     def _read_settings(self, source: Source, groups: Sequence[str]) -> None:
         now_s = time.monotonic()
@@ -125,10 +129,10 @@ def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
 
 
-def _ends(group: Group, observation: FleetObservation) -> dict[tuple[str, int], int]:
+def _ends(group: Group, topics: Mapping[str, Topic]) -> dict[tuple[str, int], int]:
     ends = {}
     for topic, partitions in (group.offsets or {}).items():
-        known = (observation.topics or {}).get(topic)
+        known = topics.get(topic)
         for number in partitions:
             end = None if known is None else (known.end_offsets or {}).get(number)
             if end is not None:

@@ -19,7 +19,7 @@ from threading import Event, Thread
 from urllib.parse import urlsplit
 
 from cli.errors import UsageError
-from cli.verbs.exporter.endpoint import read_token, reason
+from cli.secret_files import read_token, reason
 from groups.counts import counted
 
 HOUR_S = 3_600

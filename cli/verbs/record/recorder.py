@@ -8,7 +8,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from sys import intern
 from uuid import UUID
 
 import numpy as np
@@ -19,6 +19,7 @@ from cli.sources.journal.packed import COMMITS, Table, by_minute, once
 from cli.sources.journal.writer import JournalWriter, Position, StoredRecord
 from cli.verbs.record.following import Fetched, Lost
 from cli.verbs.record.open_commits import OpenCommits
+from cli.verbs.record.reading import PlaceTable, Reading
 from cli.verbs.record.recent import RecentCommits
 from coordinator.store.history_events import CommitKeys, GroupRecord, commits_in, event_in, group_in
 from groups.history.course import GroupHistory, Settled
@@ -37,9 +38,8 @@ from wire.uuids import format_uuid, parse_uuid
 
 LOOK_BACK_MS = 300_000  # read again after a restart, for commits before a departure
 WATCHED_MS = 600_000  # the longest time that a partition without commits keeps its group watched
-CLOCKS_MS = 5_000  # by which the clocks of brokers may be behind
+_FETCH_MS = 1_000  # the longest time that a record that was just written takes to arrive
 _HISTORIES = 500  # the number of groups whose state is kept in memory
-_LEAST_ROOM = 1024
 
 
 @dataclass(slots=True)
@@ -60,62 +60,6 @@ class _Watch:
             self.fed = max(self.fed, log_offset)
 
 
-@dataclass(slots=True, kw_only=True)
-class Reading:
-    """Where the reading of a partition of the log is."""
-
-    position: int  # the next offset to read
-    counted: int = 0  # what is below this offset was counted before a restart
-    begun: int | None = None  # the end of the log when it was first read: gaps before it are no loss
-    time_ms: int | None = None  # of the last record
-    since_ms: int | None = None  # the time since which no record is missing
-    end: int | None = None  # of the log, when it was last read
-
-    @property
-    def is_caught_up(self) -> bool:
-        return self.end is not None and self.position >= self.end
-
-    def now_ms(self, now_ms: int) -> int:
-        """The time of the log: that of the last record, or about the present if there is none after it."""
-        return max(self.time_ms or 0, now_ms - CLOCKS_MS if self.is_caught_up else 0)
-
-
-class PlaceTable:
-    """The places by number: their groups, and whether these are watched."""
-
-    def __init__(self) -> None:
-        self.group_of = np.zeros(_LEAST_ROOM, dtype=np.int64)
-        self.by_number: list[Place | None] = []
-        self.of_group: dict[int, list[int]] = {}
-        self._watched = np.zeros(_LEAST_ROOM, dtype=np.bool_)
-
-    def add(self, number: int, group: int, place: Place) -> None:
-        missing = number + 1 - len(self.by_number)
-        self.by_number += [None] * missing
-        if self.by_number[number] is not None:
-            return
-        self.by_number[number] = place
-        self.of_group.setdefault(group, []).append(number)
-        self.group_of = _grown(self.group_of, number)
-        self.group_of[number] = group
-
-    def watch(self, group: int, *, is_watched: bool) -> None:
-        self._watched = _grown(self._watched, group)
-        self._watched[group] = is_watched
-
-    def watched(self, groups: NDArray[np.int64]) -> list[int]:
-        """The watched ones among some groups."""
-        self._watched = _grown(self._watched, int(groups.max(initial=0)))
-        numbers: list[int] = np.unique(groups[self._watched[groups]]).tolist()
-        return numbers
-
-
-def _grown(column: NDArray[Any], index: int) -> NDArray[Any]:
-    """The column, with room for an index."""
-    more = max(index + 1, len(column) + len(column) // 2) - len(column) if index >= len(column) else 0
-    return np.concatenate([column, np.zeros(more, dtype=column.dtype)]) if more else column
-
-
 class Recorder:
     """See the module. It has no clock. `look_up` returns the
     names of topics by id, also new ones; `report` gets a line about what cannot
@@ -127,7 +71,6 @@ class Recorder:
         look_up: Callable[[], Mapping[UUID, str]],
         *,
         report: Callable[[str], object],
-        knowledge: Callable[[str], Knowledge] = lambda _: NOTHING,
     ) -> None:
         self.journal = journal
         self._known = {parse_uuid(topic_id): name for topic_id, name in journal.topics.items()}
@@ -135,7 +78,8 @@ class Recorder:
         self._look_up = look_up
         self.progress: dict[int, Reading] = {}
         self.commits = 0  # counted since the start
-        self._report, self._knowledge = report, knowledge
+        self._report = report
+        self.knowledge: Callable[[str], Knowledge] = lambda _: NOTHING  # what was observed of a group
         self._keys = CommitKeys(lambda _: True)
         self._place_of_key = np.zeros(0, dtype=np.int64)
         self._recent, self._open = RecentCommits(), OpenCommits()
@@ -149,8 +93,8 @@ class Recorder:
             int, list[str]
         ] = {}  # the groups that were watched before a restart, by partition
         self._settled: list[PastRebalance] = []
-        for (group, topic, partition), place in journal.places.items():
-            self._places.add(place, group, (topic, partition))
+        for place, group, topic, partition in journal.places():
+            self._places.add(place, group, (intern(topic), partition))
         for name, (log_partition, _) in journal.open_groups.items():
             self._resumed.setdefault(log_partition, []).append(name)
 
@@ -159,7 +103,7 @@ class Recorder:
     def start(self, log_partition: int, reading: Reading) -> None:
         self.progress[log_partition] = reading
 
-    def take(self, fetched: Fetched) -> None:
+    def take(self, fetched: Fetched, present_ms: int) -> None:
         """Take what was fetched at the position of a partition."""
         number, reading = fetched.log_partition, self.progress[fetched.log_partition]
         if fetched.position != reading.position:
@@ -185,8 +129,21 @@ class Recorder:
         reading.end = fetched.end
         if reading.begun is None:
             reading.begun = fetched.end
+        if len(batches) and reading.is_caught_up and reading.time_ms is not None:
+            reading.delays_ms.append(present_ms - reading.time_ms)
         if reading.position >= reading.counted:
             self._resume(number, reading.counted)
+
+    def log_time(self, group: int, present_ms: int) -> int | None:
+        """The time of the log of a group at a time of this machine, no earlier than it was; None: unknown."""
+        reading = self.progress.get(self.journal.log_partitions[group])
+        delays = () if reading is None else reading.delays_ms
+        return present_ms - min(delays) + _FETCH_MS if delays else None
+
+    def learn(self) -> None:
+        """Let the histories of watched groups know what was observed."""
+        for name, watch in self._watches.items():
+            watch.history.knowledge = self.knowledge(name)
 
     def _resume(self, number: int, offset: int) -> None:
         """Watch the groups that were watched before a restart."""
@@ -273,7 +230,7 @@ class Recorder:
             self._name(topic_id, name)
         new = self._keys.places[len(self._place_of_key) :]
         if new:
-            numbers = [self._place(self.journal.group(group, number), place) for group, place in new]
+            numbers = [self.place(self.journal.group(group, number), place) for group, place in new]
             self._place_of_key = np.concatenate([self._place_of_key, np.array(numbers, dtype=np.int64)])
         valued = read.has_value
         commits = np.empty(int(valued.sum()), dtype=COMMITS)
@@ -297,9 +254,11 @@ class Recorder:
         self._known[topic_id] = name
         self.journal.name_topic(format_uuid(topic_id), name)
 
-    def _place(self, group: int, place: Place) -> int:
-        number = self.journal.place(group, *place)
-        self._places.add(number, group, place)
+    def place(self, group: int, place: Place) -> int:
+        number = self._places.of_group.get(group, {}).get(place)
+        if number is None:
+            number = self.journal.new_place(group, *place)
+            self._places.add(number, group, place)
         return number
 
     def _feed(self, commits: Table) -> None:
@@ -333,19 +292,19 @@ class Recorder:
             watch.history.add(event)
             watch.fed = record.offset
             watch.last_ms = record.time // US_PER_MS
-            watch.quiet = set(self._places.of_group.get(group, ()))
+            watch.quiet = set(self._places.numbers(group).tolist())
 
     def _watch(self, name: str, number: int, offset: int) -> _Watch:
         """Watch a group from an offset on: its history is in memory, or starts again from the journal's records."""
         group = self.journal.group(name, number)
-        places = np.array(self._places.of_group.get(group, ()), dtype=np.int64)
+        places = self._places.numbers(group)
         commits = self._recent.of(places)
         commits = commits[commits["log_offset"] < offset]
         history, fed = self._idle.pop(name, (None, -1))
         opened_ms = self.journal.open_groups.pop(name, (number, None))[1]
         records: list[StoredRecord] = []
         if history is None:
-            history = GroupHistory(name, self._knowledge(name))
+            history = GroupHistory(name, self.knowledge(name))
             records = [record for record in self.journal.records_of(group) if record.log_offset < offset]
         if opened_ms is not None:
             commits = once(np.concatenate([self.journal.commits_of(group, opened_ms), commits]))
@@ -394,7 +353,7 @@ class Recorder:
             self.journal.unwritten.rebalances.append(rebalance_row(watch.number, rebalance))
             self._settled.append(rebalance)
         for holding in settled.holdings:
-            place = self._place(watch.number, holding.place)
+            place = self.place(watch.number, holding.place)
             self.journal.unwritten.owners.append(
                 (
                     place,

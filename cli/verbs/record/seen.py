@@ -3,7 +3,7 @@ seen, settings, and ends of logs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -11,17 +11,31 @@ from cli.sources.journal.packed import ENDS, MINUTE_MS
 from cli.sources.journal.writer import JournalWriter
 from cli.verbs.record.observer import GroupSeen, Seen
 from groups.history.departures import Knowledge
+from groups.history.events import Place
 from groups.times import format_moment
+
+_REMEMBERED_MS = 86_400_000  # members that departed; judgments are made within minutes
 
 
 class SeenState:
-    def __init__(self, journal: JournalWriter) -> None:
-        self._journal = journal
+    """`log_time` returns the time of the log of a group at a time of this machine, in ms, None if that is unknown: the
+    clocks of brokers may differ from its clock, and a difference would be taken for silence. `number_of` a place."""
+
+    def __init__(
+        self,
+        journal: JournalWriter,
+        log_time: Callable[[int, int], int | None],
+        number_of: Callable[[int, Place], int],
+    ) -> None:
+        self._journal, self._log_time, self._number_of = journal, log_time, number_of
         self._present: dict[str, dict[str, int]] = {}  # by group, when each member was last seen
         self._absent: dict[str, dict[str, int]] = {}
         names = {number: name for name, number in journal.groups.items()}
-        for (group, member), present_ms in journal.members.items():
-            self._present.setdefault(names[group], {})[member] = present_ms
+        for (group, member), (present_ms, absent_ms) in journal.members.items():
+            if absent_ms is None:
+                self._present.setdefault(names[group], {})[member] = present_ms
+            else:
+                self._absent.setdefault(names[group], {})[member] = absent_ms
         self._settings = {names[group]: tuple(values) for group, values in journal.settings.items()}
 
     def knowledge(self, group: str) -> Knowledge:
@@ -47,20 +61,26 @@ class SeenState:
             yield from self._note_findings(name, number, group, seen.at_ms)
 
     def _note_members(self, name: str, number: int, group: GroupSeen, at_ms: int) -> None:
-        present = self._present.setdefault(name, {})
+        present, absent = self._present.setdefault(name, {}), self._absent.setdefault(name, {})
         rows = self._journal.unwritten.members
-        for member in [member for member in present if member not in group.members]:
-            rows[number, member] = present.pop(member), at_ms
-            self._absent.setdefault(name, {})[member] = at_ms
+        gone = [member for member in present if member not in group.members]
+        log_ms = self._log_time(number, at_ms) if gone else None
+        for member in gone:
+            rows[number, member] = present.pop(member), log_ms
+            if log_ms is not None:
+                absent[member] = log_ms
+        for member in [member for member, at in absent.items() if at < at_ms - _REMEMBERED_MS]:
+            del absent[member]
         for member in group.members:
+            if member not in present:
+                rows[number, member] = at_ms, None
             present[member] = at_ms
-            rows[number, member] = at_ms, None
 
     def _note_ends(self, number: int, group: GroupSeen, at_ms: int) -> None:
         if not group.ends:
             return
         table = np.array(
-            [(self._journal.place(number, *place), end) for place, end in group.ends.items()], dtype=ENDS
+            [(self._number_of(number, place), end) for place, end in group.ends.items()], dtype=ENDS
         )
         self._journal.unwritten.ends.append((at_ms // MINUTE_MS, number, np.sort(table, order="place")))
 

@@ -29,7 +29,8 @@ from cli.verbs.record.following import Follower, Lost
 from cli.verbs.record.observer import Observer
 from cli.verbs.record.options import RecordOptions
 from cli.verbs.record.posts import Receivers, Sender
-from cli.verbs.record.recorder import LOOK_BACK_MS, Reading, Recorder
+from cli.verbs.record.reading import Reading
+from cli.verbs.record.recorder import LOOK_BACK_MS, Recorder
 from cli.verbs.record.seen import SeenState
 from cli.verbs.record.text import finding_line, rebalance_line, status_text
 from wire.client.cluster import KafkaClient
@@ -228,8 +229,9 @@ class _Session:
         self.spinner: Spinner | None = None
         self.problems: dict[int, str] = {}  # of partitions of the log
         self._names_s, self._names = -_NAMES_S, dict[UUID, str]()
-        self.seen = SeenState(journal)
-        self._recorder = Recorder(journal, self._look_up, report=notice, knowledge=self.seen.knowledge)
+        self._recorder = Recorder(journal, self._look_up, report=notice)
+        self.seen = SeenState(journal, self._recorder.log_time, self._recorder.place)
+        self._recorder.knowledge = self.seen.knowledge
         self._flushed_s = self._pruned_s = time.monotonic()
         self._flush_took_s = 0.0
         self._unwritable = ""
@@ -315,7 +317,7 @@ class _Session:
             else:
                 if self.problems.pop(number, None) is not None:
                     notice(f"__consumer_offsets-{number} can be read again")
-                self._recorder.take(answer)
+                self._recorder.take(answer, _now_ms())
             self._flush_if_due()
 
     def _note(self, number: int, message: str) -> None:
@@ -335,6 +337,7 @@ class _Session:
         try:
             while True:
                 self.journal.unwritten.posts += self.seen.take(self.observer.seen.get_nowait())
+                self._recorder.learn()
         except Empty:
             return
 

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from cli.sources.journal.writer import JournalWriter
 from cli.verbs.record.following import Fetched
-from cli.verbs.record.recorder import Reading, Recorder
+from cli.verbs.record.reading import Reading
+from cli.verbs.record.recorder import Recorder
 from coordinator.engine import records as stored
 from coordinator.store.records import encode_record
 from tests.coordinator.store.logs import Pairs, Written
@@ -159,7 +160,7 @@ class Rig:
         return self.recorder.progress[0].position
 
     def read(self, most: int = 1 << 30) -> None:
-        self.recorder.take(self.batches.fetch(self.position, most))
+        self.recorder.take(self.batches.fetch(self.position, most), 0)
         self.recorder.settle(0)
 
     def flush(self) -> list[int]:

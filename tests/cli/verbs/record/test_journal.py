@@ -112,7 +112,7 @@ def test_what_is_no_journal_of_this_format_is_refused(tmp_path: Path) -> None:
                 JournalWriter(tmp_path / name, {})
 
 
-@pytest.mark.parametrize("seed", range(cases("KOHORT_JOURNAL_FUZZ", 20, many=2_000)))
+@pytest.mark.parametrize("seed", range(cases("KOHORT_JOURNAL_FUZZ", 8, many=2_000)))
 def test_of_a_damaged_journal_the_readable_part_is_answered(tmp_path: Path, seed: int) -> None:
     draw, file = Random(seed), tmp_path / "j.db"
     recorded(file, rebalancing_log(3, seconds=90))
