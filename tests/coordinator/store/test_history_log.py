@@ -3,16 +3,18 @@
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
 from coordinator.engine import records as stored
-from coordinator.store.history_log import GroupChoice, PartitionLog
+from coordinator.store.cleaner import CompactionSettings, compact
+from coordinator.store.history_log import GroupChoice, GroupLog, PartitionLog
 from coordinator.store.records import decode_record, encode_record
 from groups.history.events import Place
 from tests.coordinator.store.logs import Pairs, Written, read_log
 from wire.log.batches import Codec, ControlType, control_type
 from wire.log.blocks import Block
-from wire.log.segments import list_segments, read_segment
+from wire.log.segments import base_offset_of, list_segments, read_segment
 from wire.messages.record_codec import encode_key, encode_value
 
 GROUPS = ("pay", "payments", "größe-😀", "")
@@ -34,9 +36,11 @@ def record(draw: Random, number: int) -> tuple[bytes, bytes | None]:
     return key, None if draw.random() < 0.1 else encoded
 
 
-def made(seed: int) -> Written:
+def made(seed: int, *, skips: bool = True) -> Written:
     draw, log = Random(seed), Written()
     for number in range(120):
+        if number in (40, 80):
+            log.roll()
         pairs = [record(draw, number) for _ in range(draw.randrange(1, 5))]
         commits: Pairs = [pair for pair in pairs if pair[0][1] < 2]
         producer = draw.randrange(2)
@@ -45,7 +49,7 @@ def made(seed: int) -> Written:
                 log.batch(commits, timestamp=number, transaction_of=producer)
             case 2:
                 log.end(producer, draw.choice([ControlType.COMMIT, ControlType.ABORT]), timestamp=number)
-            case 3:
+            case 3 if skips:
                 log.skip(draw.randrange(3))
             case _:
                 log.batch(pairs, timestamp=number, codec=draw.choice([Codec.NONE, Codec.GZIP]))
@@ -98,6 +102,27 @@ def test_what_is_read_is_what_slow_reading_finds(seed: int, tmp_path: Path) -> N
                 for place, columns in log.commits.items()
             }
             assert ([entry.offset for entry in log.records], commits) == slowly(directory, group)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_compaction_takes_nothing_from_where_the_log_is_whole(seed: int, tmp_path: Path) -> None:
+    directory = made(seed, skips=False).save(tmp_path / "log")
+    choice = GroupChoice((), lambda _: True)
+    before = read(directory, choice)
+    assert before.whole_from == (0, 0)
+    active = base_offset_of(list_segments(directory)[-1])
+    compact(directory, CompactionSettings(), first_dirty=0, active=active, now_ms=1 << 40)
+    after = read(directory, choice)
+    start, _ = after.whole_from
+    assert 0 < start < before.next_offset
+    groups = after.groups()
+    for group, log in before.groups().items():
+        kept = groups.get(group, GroupLog())
+        assert [r for r in kept.records if r.offset >= start] == [r for r in log.records if r.offset >= start]
+        for place, commits in log.commits.items():
+            late = commits.positions[commits.positions >= start].tolist()
+            kept_places = kept.commits[place].positions if place in kept.commits else np.zeros(0)
+            assert kept_places[kept_places >= start].tolist() == late
 
 
 def test_after_the_last_gap_nothing_is_missing(tmp_path: Path) -> None:

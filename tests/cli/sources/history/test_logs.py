@@ -14,6 +14,7 @@ from tests.cli.coordinator_log import START_MS, commit, pairs, small_log
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.test_loader_fuzz import write_log
 from tests.support.long import cases
+from wire.messages.record_codec import encode_key, encode_value
 
 SINCE_MS = START_MS + 500
 CASES = cases("KOHORT_FUZZ_CASES", 10_000, many=1_000_000)
@@ -123,6 +124,17 @@ def test_the_end_of_a_log_in_use_may_be_incomplete(tmp_path: Path) -> None:
     assert problems(result) == []
     (notice,) = result.notices
     assert "torn, or being written" in notice
+
+
+def test_records_of_another_type_of_group_are_named(tmp_path: Path) -> None:
+    key, value = {"groupId": "pay"}, {"epoch": 1, "metadataHash": 0}
+    log = Written()
+    log.batch(pairs(commit("pay", *ORDERS, 1)), timestamp=START_MS)
+    log.batch([(encode_key(11, key), encode_value(11, 0, value))], timestamp=START_MS + 1000)
+    saved(tmp_path, log)
+    result = read(tmp_path, "pay")
+    assert problems(result) == []
+    assert list(result.notices) == ["pay: its records as a share group are not part of its history"]
 
 
 def test_partitions_of_another_cluster_are_not_read(tmp_path: Path) -> None:
