@@ -6,7 +6,8 @@ aborted, it is no progress. A deleted offset is not a commit.
 
 Whatever takes records away (compaction, retention, damage) leaves a gap in the offsets. After the last gap nothing is
 missing. Compaction keeps the last record of every key, so what a group was at a gap follows from older records, but
-not how it came there. A record in a gap was written before the one after it.
+not how it came there. A record in a gap was written before the one after it. Where commits are missing, it would look
+as if members had stopped committing: no judgment may look back across a gap.
 
 Source: CoordinatorLoaderImpl, OffsetMetadataManager.replay, Cleaner."""
 
@@ -137,6 +138,7 @@ class PartitionLog:
         """Where the clock was set back: offset, the time before and after it, in ms."""
         self.whole_from = start, 0
         """The offset from which no record is missing, and the time of that record in ms; 0 at the start."""
+        self.gaps: list[Ints] = []  # the times in ms of the records after each gap
         self.end_ms: int | None = None  # the time of the last record
         self.next_offset = start
         self._choice = choice
@@ -156,6 +158,7 @@ class PartitionLog:
             if isinstance(columns, Damage):
                 damage.append(columns)
                 self.whole_from = self.next_offset, self.end_ms or 0
+                self.gaps.append(np.array([self.whole_from[1]]))
             else:
                 self._add(columns)
         return damage
@@ -171,6 +174,7 @@ class PartitionLog:
         gaps = np.flatnonzero((bases > due) | is_thinned)
         if len(gaps):
             last = gaps[-1]
+            self.gaps.append(np.unique(times[gaps]))
             self.whole_from = int(lasts[last] + 1 if is_thinned[last] else bases[last]), int(times[last])
         before = np.concatenate((times[:1] if self.end_ms is None else [self.end_ms], times[:-1]))
         for index in np.flatnonzero(times < before - _BACKWARD_MS).tolist():
@@ -245,6 +249,12 @@ class PartitionLog:
             commits = self._open.pop(producer_id, array("q"))
             if kind is ControlType.COMMIT:
                 self._ended.extend(commits)
+
+    @property
+    def gap_times(self) -> Ints:
+        """The times in µs, ascending, before each of which records are missing."""
+        gaps: Ints = np.unique(np.concatenate([np.zeros(0, np.int64), *self.gaps])) * US_PER_MS
+        return gaps
 
     def groups(self) -> dict[str, GroupLog]:
         """What was read of each group, by its id."""

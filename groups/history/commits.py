@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groups.history.events import Place
 
@@ -24,7 +25,7 @@ class CommitView(Protocol):
     """What a judgment of departures reads."""
 
     def recent(self, place: Place, time: int) -> Sequence[Commit]:
-        """The last commits until a time, at most `RECENT`, in order."""
+        """The last commits until a time, at most `RECENT`, in order; none from before a gap."""
         ...
 
     def first_after(self, place: Place, time: int) -> Commit | None: ...
@@ -44,9 +45,12 @@ _NONE: Final = PlaceCommits(*(np.zeros(0, np.int64),) * 3)
 
 
 class Commits:
-    """All commits of a group."""
+    """All commits of a group. `gaps`: times, ascending, before each of which some may be missing."""
 
-    def __init__(self, by_place: Mapping[Place, PlaceCommits]) -> None:
+    def __init__(
+        self, by_place: Mapping[Place, PlaceCommits], gaps: Sequence[int] | NDArray[np.int64] = ()
+    ) -> None:
+        self._gaps = np.asarray(gaps, np.int64)
         self._by_place = {
             place: commits._replace(times=np.maximum.accumulate(commits.times))
             for place, commits in by_place.items()
@@ -75,8 +79,9 @@ class Commits:
 
     def last_before(self, place: Place, time: int) -> Commit | None:
         """The last commit until a time, that time included."""
-        recent = self.recent(place, time)
-        return recent[-1] if recent else None
+        commits = self._by_place.get(place, _NONE)
+        end = int(np.searchsorted(commits.times, time, "right"))
+        return _commit(commits, end - 1) if end else None
 
     def first_after(self, place: Place, time: int) -> Commit | None:
         commits = self._by_place.get(place, _NONE)
@@ -85,8 +90,10 @@ class Commits:
 
     def recent(self, place: Place, time: int) -> Sequence[Commit]:
         commits = self._by_place.get(place, _NONE)
+        gaps = int(np.searchsorted(self._gaps, time, "right"))
+        begin = int(np.searchsorted(commits.times, self._gaps[gaps - 1], "left")) if gaps else 0
         end = int(np.searchsorted(commits.times, time, "right"))
-        return [_commit(commits, index) for index in range(max(end - RECENT, 0), end)]
+        return [_commit(commits, index) for index in range(max(end - RECENT, begin), end)]
 
 
 def _commit(commits: PlaceCommits, index: int) -> Commit:

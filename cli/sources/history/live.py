@@ -288,6 +288,7 @@ class _LiveHistory:
             older_logs = older.log.groups()
             earlier = {**older_logs, **_joined(older_logs, earlier)}
             part.log.names |= older.log.names
+            part.log.gaps += older.log.gaps
             read_bytes += older.read_bytes
             end, window = min(begin, begin if older.first is None else older.first), window * _GROWTH
         return earlier

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coordinator.store.history_events import Names
     from coordinator.store.history_log import GroupLog, PartitionLog
     from groups.history.events import GroupEvent
+    from wire.log.varints import Ints
 
 _MOST_MALFORMED = 10  # the number of malformed records that are reported for each partition
 _OTHER_TYPES = {**dict.fromkeys(range(9, 16), "share"), **dict.fromkeys(range(17, 24), "streams")}
@@ -66,7 +67,9 @@ class HistoryReading:
         whole_from = max(log.whole_from[1] * US_PER_MS, self.since)
         for group, group_log in sorted(groups.items()):
             knowledge = self._knowledge(group, group_log)
-            malformed += self.add_group(group, group_log, partition, names, knowledge, whole_from)
+            malformed += self.add_group(
+                group, group_log, partition, names, knowledge, whole_from, log.gap_times
+            )
         for offset, reason in malformed[:_MOST_MALFORMED]:
             message = f"the record at offset {offset} was skipped: {reason}"
             self.problems.append(Problem(subject=where, message=message))
@@ -81,14 +84,22 @@ class HistoryReading:
             self.until = max(self.until or 0, log.end_ms * US_PER_MS)
 
     def add_group(
-        self, group: str, log: GroupLog, partition: int, names: Names, knowledge: Knowledge, whole_from: int
+        self,
+        group: str,
+        log: GroupLog,
+        partition: int,
+        names: Names,
+        knowledge: Knowledge,
+        whole_from: int,
+        gaps: Sequence[int] | Ints = (),
     ) -> list[tuple[int, str]]:
-        """Add a group. Returns the offsets of records that cannot be read, and why."""
+        """Add a group; before each of the times `gaps` commits may be missing. Returns the offsets of records that
+        cannot be read, and why."""
         unread: list[tuple[int, str]] = []
         self.courses[group] = course_of(
             group,
             list(_events(log, partition, names, unread)),
-            Commits(log.commits),
+            Commits(log.commits, gaps),
             knowledge,
             complete_since=whole_from,
         )

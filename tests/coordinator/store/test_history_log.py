@@ -132,6 +132,7 @@ def test_after_the_last_gap_nothing_is_missing(tmp_path: Path) -> None:
         log.batch([encode_record(commit(number))] * 2, timestamp=1000 + number)
     whole = read(log.save(tmp_path / "log"), GroupChoice(("pay",)))
     assert whole.whole_from == (11, 1002)
+    assert whole.gap_times.tolist() == [1_002_000]
     assert whole.backward == []
     log.batch([encode_record(commit(9))], timestamp=1_000)
     log.batch([encode_record(commit(9))], timestamp=100_000)
