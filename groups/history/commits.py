@@ -30,6 +30,10 @@ class CommitView(Protocol):
 
     def first_after(self, place: Place, time: int) -> Commit | None: ...
 
+    def whole_since(self, time: int) -> int:
+        """The time since which no commit until `time` is missing."""
+        ...
+
 
 class PlaceCommits(NamedTuple):
     """The commits of a partition, in the order of the log."""
@@ -90,10 +94,13 @@ class Commits:
 
     def recent(self, place: Place, time: int) -> Sequence[Commit]:
         commits = self._by_place.get(place, _NONE)
-        gaps = int(np.searchsorted(self._gaps, time, "right"))
-        begin = int(np.searchsorted(commits.times, self._gaps[gaps - 1], "left")) if gaps else 0
+        begin = int(np.searchsorted(commits.times, self.whole_since(time), "left"))
         end = int(np.searchsorted(commits.times, time, "right"))
         return [_commit(commits, index) for index in range(max(end - RECENT, begin), end)]
+
+    def whole_since(self, time: int) -> int:
+        gaps = int(np.searchsorted(self._gaps, time, "right"))
+        return int(self._gaps[gaps - 1]) if gaps else 0
 
 
 def _commit(commits: PlaceCommits, index: int) -> Commit:

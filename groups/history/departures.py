@@ -63,7 +63,16 @@ NOTHING: Final = Knowledge()
 
 def judge(departure: Departure, commits: CommitView, knowledge: Knowledge = NOTHING) -> Verdict:
     """Why a member departed, as far as it is proven. `commits`: of its group, until `LOOK_AHEAD_US` after it."""
-    cause, why, probably = _Case.of(departure, commits, knowledge).verdict()
+    case = _Case.of(departure, commits, knowledge)
+    cause, why, probably = case.verdict()
+    heard = max(departure.seen, case.habit.last or 0)
+    if (
+        cause is RebalanceCause.EXPIRY
+        and departure.away is None
+        and commits.whole_since(departure.at) > heard
+    ):
+        cause, probably = RebalanceCause.UNKNOWN, RebalanceCause.EXPIRY
+        why = f"{why}; but the log lacks records of this time"
     return Verdict(member=departure.member, cause=cause, why=why, probably=probably)
 
 
