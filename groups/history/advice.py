@@ -3,8 +3,9 @@ same thing, judged by a group's past."""
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from assignors.assignor import RebalanceProtocol
@@ -17,7 +18,7 @@ from groups.diagnosis.stalls import stalled_partition, stopped
 from groups.findings import Finding, worst_first
 from groups.history.account import Account, Explained
 from groups.history.causes import RebalanceCause
-from groups.history.events import Holding, Protocol
+from groups.history.events import Holding, MemberRecord, Place, Protocol
 from groups.history.headline import span_text
 from groups.history.processes import Change, TiedBy
 from groups.history.stories import Story, stories_of
@@ -224,7 +225,7 @@ def _not_read(account: Account) -> Iterator[Finding]:
     unread = [pause for pause in account.pauses if pause.until is None]
     if unread:
         since = min(pause.since for pause in unread)
-        names = [f"{topic}-{number}" for topic, number in sorted({pause.place for pause in unread})]
+        names = _names({pause.place for pause in unread})
         yield _as(
             stalled_partition,
             warning(
@@ -238,10 +239,34 @@ def _not_read(account: Account) -> Iterator[Finding]:
 
 
 def _without_owner(account: Account) -> Iterator[Finding]:
+    """Partitions without an owner at the end; those of a static member that is away wait for it."""
     free = [span for span in account.holdings if span.member is None and span.until is None]
-    if free:
-        since = min(span.since for span in free)
-        names = [f"{topic}-{number}" for topic, number in sorted(span.place for span in free)]
+    owners: dict[Place, MemberRecord | None] = {}
+    for span in account.course.holdings:
+        if span.member is not None:
+            owners[span.place] = account.course.members.get(span.member)
+    static = {
+        span.place: owner
+        for span in free
+        if (owner := owners.get(span.place)) is not None and owner.instance is not None
+    }
+    if static:
+        names = list(dict.fromkeys(owner.instance or "" for owner in static.values()))
+        yield _as(
+            members.static_away,
+            warning(
+                message=f"Static members were away at the end: {first_names(names)}. No member reads "
+                f"{first_names(_names(static))} until they rejoin or their sessions expire.",
+                remedy=f"Restart it with group.instance.id={names[0]}, or remove it: kohort members remove "
+                f"{in_shell(account.group)} --instance {shlex.quote(names[0])}.",
+                members=tuple(dict.fromkeys(owner.member for owner in static.values())),
+                since_ms=_ms(min(span.since for span in free if span.place in static)),
+                evidence={"instances": tuple(names), "partitions": tuple(_names(static))},
+            ),
+        )
+    others = [span for span in free if span.place not in static]
+    if others:
+        since, names = min(span.since for span in others), _names(span.place for span in others)
         yield _as(
             without_owner,
             error(
@@ -251,6 +276,10 @@ def _without_owner(account: Account) -> Iterator[Finding]:
                 evidence={"partitions": tuple(names)},
             ),
         )
+
+
+def _names(places: Iterable[Place]) -> list[str]:
+    return [f"{topic}-{number}" for topic, number in sorted(places)]
 
 
 def _clock(time: int) -> str:

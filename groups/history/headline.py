@@ -32,8 +32,8 @@ def headline(account: Account) -> str:
         often = f"{_often(len(explained))} {when}"
     phrases = reasons(main)
     others = len(phrases) - _MOST_REASONS
-    more = f", and {counted(others, 'more reason')}" if others > 0 else ""
-    return f"{account.group} rebalanced {often}: {', and '.join(phrases[:_MOST_REASONS])}{more}; {_cost(account, main)}"
+    more = f"; {counted(others, 'more reason')}" if others > 0 else ""
+    return f"{account.group} rebalanced {often}: {'; '.join(phrases[:_MOST_REASONS])}{more}; {_cost(account, main)}"
 
 
 def span_text(begin: int, end: int) -> str:

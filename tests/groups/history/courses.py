@@ -88,6 +88,12 @@ class ScriptedGroup:
         """Let a client crash, and the coordinator remove it."""
         return self.silence(name).wait((self.session_ms or 45_000) / 1000 + 1).go(name)
 
+    def step_away(self, name: str) -> ScriptedGroup:
+        """Let a static client of the consumer protocol close, to return."""
+        member = self.silence(name).member(name)
+        self._write(events.CURRENT, record=self.members[member], epoch=-2, state=events.STABLE)
+        return self
+
     def member(self, name: str) -> str:
         return next(member for member, record in self.members.items() if record.client_id == name)
 

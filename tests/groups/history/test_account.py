@@ -157,6 +157,13 @@ def test_findings_are_those_of_diagnose(script: Callable[[], ScriptedGroup], rul
     assert [finding.rule for finding in advice_on(account(script()))] == rules
 
 
+def test_a_static_member_that_is_away_at_the_end_is_named() -> None:
+    group = three(Protocol.CONSUMER).come("worker-8", instance="eight").wait(300).step_away("worker-8").wait(20)
+    (finding,) = advice_on(account(group))
+    assert (finding.rule, finding.member) == ("static-member-away", "worker-8-0001")
+    assert "eight. No member reads orders-9, orders-10, orders-11 until" in finding.message
+
+
 def test_a_moment_shows_a_member_that_no_longer_reads() -> None:
     group = three(Protocol.CONSUMER).expire("worker-7").wait(60)
     moment = moment_of(account(group, after_s=0), us(START) + 630 * SECOND)
