@@ -19,7 +19,7 @@ _NOTICEABLE_US = 1_000_000
 
 def headline(account: Account) -> str:
     """The headline, without a period: `payments rebalanced 14 times between 03:02 and 03:09 UTC on …: worker-7 on
-    10.0.3.8 crashed and returned 7 times; 12 partitions were not read for 41 s to 2 min 10 s`."""
+    10.0.3.8 probably crashed and returned 7 times; 12 partitions were not read for 41 s to 2 min 10 s`."""
     explained = account.rebalances
     if not explained:
         return _quiet(account)
