@@ -221,9 +221,7 @@ def _unread_cell(pauses: Sequence[Pause]) -> str | None:
 
 def _remarks(account: Account) -> Iterator[Text]:
     """By what the member ids of restarts were tied together, and generations that have no line."""
-    tied = {
-        change.process.tied_by for one in account.rebalances for change in one.changes if change.is_return
-    }
+    tied = {change.tied_by for one in account.rebalances for change in one.changes if change.is_return}
     if tied:
         by = " or ".join(kind.value for kind in TiedBy if kind in tied)
         yield Text(f"Returned: a member with the same {by}.", Role.FAINT)
