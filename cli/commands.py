@@ -37,6 +37,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
     "Check a change before you make it": {
         "validate-regex": "cli.verbs.validate_regex.command:validate_regex",
         "dry-run": "cli.verbs.dry_run.command:dry_run",
+        "what-if": "cli.verbs.what_if.command:what_if",
     },
     "Migrate groups to another protocol": {
         "plan": "cli.verbs.plan.command:plan",

@@ -14,6 +14,7 @@ from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import MemberScript, Restart, Scenario, Variant
 from coordinator.simulation.variants import check_playable, with_settings, with_variant
 
+_OF_BROKERS = ("group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms")
 _COOPERATES = {Variant.EAGER: RebalanceProtocol.EAGER, Variant.COOPERATIVE: RebalanceProtocol.COOPERATIVE}
 
 
@@ -87,7 +88,7 @@ def _exists(assignor: str, side: Side) -> bool:
 
 def applied(scenario: Scenario, alternative: Alternative) -> Scenario:
     """The scenario with these changes. Raises InvalidSetting: it cannot be played with them."""
-    changed = with_variant(scenario, alternative.protocol)
+    changed = _under(scenario, alternative.protocol)
     if (assignor := alternative.assignor) is not None:
         changed = _of_members(changed, lambda _, script: _assigned_by(script, assignor))
     if alternative.static:
@@ -95,6 +96,15 @@ def applied(scenario: Scenario, alternative: Alternative) -> Scenario:
     changed = with_settings(changed, alternative.settings)
     check_playable(changed)
     return changed
+
+
+def _under(scenario: Scenario, variant: Variant) -> Scenario:
+    """The scenario under another protocol. Classic members get none of the sessions and heartbeats that the brokers
+    have for the consumer protocol."""
+    if variant not in _COOPERATES:
+        return with_variant(scenario, variant)
+    of_members = {name: value for name, value in scenario.settings.items() if name not in _OF_BROKERS}
+    return replace(with_variant(replace(scenario, settings=of_members), variant), settings=scenario.settings)
 
 
 def _assigned_by(script: MemberScript, assignor: str) -> MemberScript:

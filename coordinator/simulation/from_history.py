@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
@@ -28,13 +28,16 @@ from groups.history.costs import PastCost, cost_of, rebalanced_at
 from groups.history.course import Course
 from groups.history.departures import judged
 from groups.history.events import MemberRecord, PastRebalance, Place, Protocol
-from groups.history.lives import Life, Rhythms, lives_of
+from groups.history.lives import Life, Rhythms, When, lives_of
 from groups.history.rates import rates_of
 from groups.model import Client, Member
 
 PRELUDE_S: Final = 90.0
 """How long the members that were there at the beginning run before it: until they have settled."""
 DEFAULT_RECORDS_PER_S: Final = 10.0
+_AT_FIRST_S = (
+    2.5  # Members that were there before start within twice this time: their heartbeats are not in step
+)
 _US_PER_MS, _US_PER_S = 1_000, 1_000_000
 _COMMITS_MS = range(500, 300_001)
 _NEVER_MS = 2**31 - 1
@@ -45,6 +48,7 @@ _SESSION, _HEARTBEAT = "session.timeout.ms", "heartbeat.interval.ms"
 _COMMIT, _POLL = "auto.commit.interval.ms", "max.poll.interval.ms"
 
 
+_NOTICED_US = 10 * _US_PER_S  # From the record of a change until members have given up the partitions
 _CHANGES = {RebalanceCause.METADATA, RebalanceCause.SUBSCRIPTION}
 
 
@@ -65,12 +69,14 @@ class Past:
     """A group's past as a scenario, and its cost. The scenario begins `prelude_s` before the period."""
 
     scenario: model.Scenario
+    spreads_s: tuple[float, ...]  # How much earlier or later each event of the scenario may have been
     member_ids: Mapping[str, Sequence[str]]  # Of each member's processes, as in the log: assignors sort them
     since: int  # µs since 1970
     until: int
     prelude_s: float
     observed: PastCost
     rebalances: tuple[PastRebalance, ...]  # Those that count
+    commit_interval_ms: int | None  # As measured
     assumptions: tuple[str, ...]
 
 
@@ -85,27 +91,33 @@ def past_of(
     draft = _Draft(course, begin, until, stated)
     if not draft.lives:
         raise CannotPlayError(f"group {course.group} has no member in this part of the log")
+    if not any(holding.until is None or holding.until > begin for holding in course.holdings):
+        raise CannotPlayError(f"group {course.group} has no partitions in this part of the log")
+    timeline = draft.timeline()
     return Past(
-        scenario=draft.scenario(),
+        scenario=draft.scenario(event for event, _ in timeline),
+        spreads_s=tuple(spread_s for _, spread_s in timeline),
         member_ids=draft.member_ids,
         since=begin,
         until=until,
         prelude_s=draft.prelude_s,
         observed=cost_of(course.rebalances, course.holdings, begin, until),
         rebalances=tuple(row for row in course.rebalances if begin <= rebalanced_at(row) <= until),
+        commit_interval_ms=draft.commit_interval_ms,
         assumptions=tuple(draft.assumptions()),
     )
 
 
 def _judged(course: Course, stated: Statements) -> Course:
     """The course, with unproven departures judged by the session timeout that the scenario has."""
-    brokers = Config.parse(stated.of_brokers)
-    knowledge = replace(
-        course.knowledge,
-        session_timeout_ms=course.knowledge.session_timeout_ms or brokers.group_consumer_session_timeout_ms,
-        heartbeat_interval_ms=course.knowledge.heartbeat_interval_ms
-        or brokers.group_consumer_heartbeat_interval_ms,
-    )
+    brokers, known = Config.parse(stated.of_brokers), course.knowledge
+    session_ms = brokers.group_consumer_session_timeout_ms
+    heartbeat_ms = brokers.group_consumer_heartbeat_interval_ms
+    if f"group.consumer.{_SESSION}" not in stated.of_brokers:
+        session_ms = known.session_timeout_ms or session_ms
+    if f"group.consumer.{_HEARTBEAT}" not in stated.of_brokers:
+        heartbeat_ms = known.heartbeat_interval_ms or heartbeat_ms
+    knowledge = replace(known, session_timeout_ms=session_ms, heartbeat_interval_ms=heartbeat_ms)
     rebalances = tuple(
         judged(rebalance, course.commits, knowledge)
         if any(verdict.cause is RebalanceCause.UNKNOWN for verdict in rebalance.verdicts)
@@ -145,9 +157,10 @@ class _Draft:
         self.lives = [
             life
             for life in lives_of(course, self._rhythms)
-            if (life.end is None or life.end > begin) and (life.start is None or life.start <= until)
+            if (life.end is None or life.end.middle > begin)
+            and (life.start is None or life.start.middle <= until)
         ]
-        was_there = any(life.start is None or life.start < begin for life in self.lives)
+        was_there = any(self._was_there(life) for life in self.lives)
         self.prelude_s = PRELUDE_S if was_there else 1.0
         self._assignors = _assignors(course)
         self._workers = _workers(self.lives)
@@ -156,9 +169,13 @@ class _Draft:
     def member_ids(self) -> Mapping[str, Sequence[str]]:
         return {name: [life.record.member for life in lives] for name, lives in self._workers.items()}
 
-    def scenario(self) -> model.Scenario:
+    def timeline(self) -> list[tuple[model.Event, float]]:
+        """The events, in order, each with the time by which it may have been earlier or later, in seconds."""
+        timed = [*self._topic_events(_topics(self._course)), *self._member_events(self._workers)]
+        return sorted(timed, key=lambda entry: entry[0].at)
+
+    def scenario(self, events: Iterable[model.Event]) -> model.Scenario:
         topics = _topics(self._course)
-        events = [*self._topic_events(topics), *self._member_events(self._workers)]
         return model.Scenario(
             name=self._course.group,
             topics={
@@ -168,7 +185,7 @@ class _Draft:
             },
             settings={**_UNSEEN, **self._consumer_settings(), **self._stated.of_brokers},
             members={name: self._script(lives[0]) for name, lives in self._workers.items()},
-            events=tuple(sorted(events, key=lambda event: event.at)),
+            events=tuple(events),
             records_per_s=min(self.records_per_s, 1_000_000),
             until_s=self._s(self._until),
         )
@@ -190,19 +207,26 @@ class _Draft:
 
     # Members.
 
-    def _member_events(self, workers: Mapping[str, Sequence[Life]]) -> Iterator[model.Event]:
+    def _was_there(self, life: Life) -> bool:
+        """Whether a process started before the period."""
+        return life.start is None or life.start.middle < self._begin
+
+    def _member_events(self, workers: Mapping[str, Sequence[Life]]) -> Iterator[tuple[model.Event, float]]:
         for name, lives in workers.items():
             script: model.MemberScript | None = None
             for life in lives:
-                at = 0.0 if life.start is None or life.start < self._begin else self._s(life.start)
+                at, spread_s = _AT_FIRST_S, _AT_FIRST_S
+                if life.start is not None and not self._was_there(life):
+                    at, spread_s = self._s(life.start.middle), _spread_s(life.start)
                 before, script = script, self._script(life)
                 if before in (None, script):
-                    yield model.Start(at=at, member=name)
+                    yield model.Start(at=at, member=name), spread_s
                 else:
-                    yield model.Restart(at=at, member=name, script=script)
-                if life.end is not None and life.end <= self._until:
+                    yield model.Restart(at=at, member=name, script=script), spread_s
+                if life.end is not None and life.end.middle <= self._until:
                     stop = model.Kill if life.crashed else model.Close
-                    yield stop(at=max(self._s(life.end), at + 0.001), member=name)
+                    stops = max(self._s(life.end.middle), at + spread_s + 0.001)
+                    yield stop(at=stops, member=name), _spread_s(life.end)
 
     def _script(self, life: Life) -> model.MemberScript:
         record = life.record
@@ -233,6 +257,10 @@ class _Draft:
         )
 
     @property
+    def commit_interval_ms(self) -> int | None:
+        return self._rates.interval_ms
+
+    @property
     def _commit_ms(self) -> int | None:
         measured = self._rates.interval_ms
         return None if measured is None else min(max(measured, _COMMITS_MS.start), _COMMITS_MS.stop - 1)
@@ -245,27 +273,30 @@ class _Draft:
 
     # Topics.
 
-    def _topic_events(self, topics: Mapping[str, Sequence[TopicChange]]) -> Iterator[model.Event]:
+    def _topic_events(
+        self, topics: Mapping[str, Sequence[TopicChange]]
+    ) -> Iterator[tuple[model.Event, float]]:
         for topic, changes in topics.items():
             exists = changes[0][0] is None
             for row, count in changes[1:] if exists else changes:
                 if row is None or not self._begin <= rebalanced_at(row) <= self._until:
                     continue
-                at = self._s(self._noticed(row))
+                when = self._noticed(row)
+                at, spread_s = self._s(when.middle), _spread_s(when)
                 if count is None:
-                    yield ChangeTopic(at=at, topic=topic, delete=True)
+                    yield ChangeTopic(at=at, topic=topic, delete=True), spread_s
                 elif exists:
-                    yield ChangeTopic(at=at, topic=topic, partitions=count)
+                    yield ChangeTopic(at=at, topic=topic, partitions=count), spread_s
                 else:
-                    yield ChangeTopic(at=at, topic=topic, create=count)
+                    yield ChangeTopic(at=at, topic=topic, create=count), spread_s
                 exists = count is not None
 
-    def _noticed(self, row: PastRebalance) -> int:
+    def _noticed(self, row: PastRebalance) -> When:
         """When the topic changed after which the group rebalanced, so that it notices it then."""
         begun = rebalanced_at(row) if row.start is None else row.start
         if row.protocol is Protocol.CONSUMER:
-            return begun - _US_PER_MS
-        return begun - (self._rhythms.classic_heartbeat_ms + _METADATA_AGE_MS) * _US_PER_MS // 2
+            return When(begun - _US_PER_MS, begun - _US_PER_MS)
+        return When(begun - (self._rhythms.classic_heartbeat_ms + _METADATA_AGE_MS) * _US_PER_MS, begun)
 
     # Assumptions.
 
@@ -288,6 +319,10 @@ class _Draft:
             yield f"{counted(unproven, 'departure')} that the log does not explain: closes, or crashes if static"
         if any(life.record.regex for life in self.lives):
             yield "members that subscribe by a regex subscribe to the topics that the group has read"
+
+
+def _spread_s(when: When) -> float:
+    return (when.latest - when.earliest) / 2 / _US_PER_S
 
 
 def _assignors(course: Course) -> tuple[str, ...]:
@@ -315,15 +350,17 @@ def _workers(lives: Sequence[Life]) -> dict[str, list[Life]]:
 
 def _continued(life: Life, workers: Mapping[str, Sequence[Life]]) -> str | None:
     """The member that a process continues."""
-    start, record = life.start, life.record
+    if life.start is None:
+        return None
     stopped = [
-        (last.end, name)
+        (end.middle, name)
         for name, earlier in workers.items()
-        if start is not None and (last := earlier[-1]).end is not None and last.end < start
-        and last.record.instance == record.instance
-    ]  # fmt: skip
-    same = [(end, name) for end, name in stopped if _client(workers[name][-1].record) == _client(record)]
-    return min(same or stopped, default=(None, None))[1]
+        if (end := earlier[-1].end) is not None
+        and end.middle < life.start.middle
+        and earlier[-1].record.instance == life.record.instance
+    ]
+    same = [(end, name) for end, name in stopped if _client(workers[name][-1].record) == _client(life.record)]
+    return min(same or stopped, default=(0, None))[1]
 
 
 def _client(record: MemberRecord) -> tuple[str | None, str | None]:
@@ -366,8 +403,9 @@ def _topics(course: Course) -> dict[str, list[TopicChange]]:
         ended = last[topic]
         if ended is not None:
             number = bisect_right(times, ended)
-            if number and rows[number - 1].members:
-                changes[topic].append((rows[number - 1], None))
+            before = rows[number - 1] if number else None
+            if before is not None and before.members and ended - rebalanced_at(before) <= _NOTICED_US:
+                changes[topic].append((before, None))
     return changes
 
 

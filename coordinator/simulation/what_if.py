@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from random import Random
 from statistics import median_high
 from typing import Any
 
+from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.simulation.alternatives import Alternative, applied
 from coordinator.simulation.from_history import Past
 from coordinator.simulation.history_log import US_PER_MS, HistoryLog
 from coordinator.simulation.idle_time import skip_idle
-from coordinator.simulation.scenario import Variant
+from coordinator.simulation.process import Process
+from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.seeds import in_processes
+from coordinator.simulation.watcher import Watcher
 from coordinator.simulation.world import World
 from groups.history.commits import Commits
 from groups.history.costs import PastCost, cost_of, rebalanced_at
@@ -33,7 +38,7 @@ class WhatIfCost:
     without_owner_s: float
     """How long partitions had no owner by the log, which does not have when members stopped to read: a lower bound."""
     unread_s: float | None
-    """How long no running member had the partitions, summed over all of them."""
+    """How long no running member had the partitions, summed over all of them; while none runs, nothing counts."""
     read_twice: int | None
 
     @classmethod
@@ -79,6 +84,41 @@ class PlayedPast:
         return WhatIfCost(**{name: choose([getattr(run.cost, name) for run in self.runs]) for name in names})
 
 
+class UnreadTime(Watcher):
+    """How long partitions that were owned before have no owner, as long as a process runs."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self._counted_ms = world, 0
+        self._owned: Counter[TopicPartition] = Counter()
+        self._since: dict[TopicPartition, int] = {}  # Since when partitions have no owner
+        world.watchers.append(self)
+
+    @property
+    def ms(self) -> int:
+        """The sum over all partitions, until now."""
+        now_ms = self._world.schedule.now_ms
+        return self._counted_ms + sum(now_ms - since_ms for since_ms in self._since.values())
+
+    def owned_changed(self, process: Process, before: Partitions) -> None:
+        now_ms = self._world.schedule.now_ms
+        self._owned.subtract(before - process.owned)
+        self._owned.update(process.owned - before)
+        for partition in before - process.owned:
+            if not self._owned[partition]:
+                self._since[partition] = now_ms
+        for partition in process.owned - before:
+            self._counted_ms += now_ms - self._since.pop(partition, now_ms)
+
+    def partition_deleted(self, partition: TopicPartition) -> None:
+        now_ms = self._world.schedule.now_ms
+        self._counted_ms += now_ms - self._since.pop(partition, now_ms)
+
+    def ended(self, _process: Process) -> None:
+        if not any(process.is_running for process in self._world.processes.values()):
+            self._counted_ms = self.ms
+            self._since.clear()
+
+
 def play(
     past: Past, alternatives: Sequence[Alternative], seeds: Sequence[int], processes: int
 ) -> Iterator[PlayedPast]:
@@ -101,18 +141,17 @@ def _play_some(
 
 def play_run(past: Past, alternative: Alternative, seed: int) -> PlayedRun:
     """Play an alternative of the past. Raises InvalidSetting: it cannot be played."""
-    scenario = applied(past.scenario, alternative)
+    scenario = _drawn(applied(past.scenario, alternative), past.spreads_s, seed)
     # Under another protocol the members have other ids.
     member_ids = past.member_ids if alternative.protocol is Variant.AS_WRITTEN else None
     world = World(scenario, seed, member_ids=member_ids, with_story=False, with_rules=False)
-    log = HistoryLog(world)
-    _play_until(world, int(past.prelude_s * 1000))
-    unread_s, read_twice = _unread_and_twice(world)
+    log, unread = HistoryLog(world), UnreadTime(world)
+    play_until(world, int(past.prelude_s * 1000))
+    unread_ms, read_twice = unread.ms, _read_twice(world)
     begin, end_ms = world.schedule.now_ms * US_PER_MS, int(scenario.until_s * 1000)
-    _play_until(world, end_ms)
+    play_until(world, end_ms)
     course = course_of(scenario.name, log.events, Commits({}))
     cost = cost_of(course.rebalances, course.holdings, begin, end_ms * US_PER_MS)
-    unread_in_all_s, read_twice_in_all = _unread_and_twice(world)
     times = (rebalanced_at(rebalance) for rebalance in course.rebalances)
     return PlayedRun(
         seed=seed,
@@ -120,14 +159,24 @@ def play_run(past: Past, alternative: Alternative, seed: int) -> PlayedRun:
             rebalances=cost.rebalances,
             moved=cost.moved,
             without_owner_s=cost.without_owner_s,
-            unread_s=unread_in_all_s - unread_s,
-            read_twice=read_twice_in_all - read_twice,
+            unread_s=(unread.ms - unread_ms) / 1000,
+            read_twice=_read_twice(world) - read_twice,
         ),
         rebalanced_at=tuple(past.since + time - begin for time in times if time >= begin),
     )
 
 
-def _play_until(world: World, end_ms: int) -> None:
+def _drawn(scenario: Scenario, spreads_s: Sequence[float], seed: int) -> Scenario:
+    """The scenario with each event at one of the times at which it may have been."""
+    random = Random(f"{seed} times")  # noqa: S311
+    events = [
+        replace(event, at=max(0.0, event.at + random.uniform(-spread_s, spread_s)))
+        for event, spread_s in zip(scenario.events, spreads_s, strict=True)
+    ]
+    return replace(scenario, events=tuple(sorted(events, key=lambda event: event.at)))
+
+
+def play_until(world: World, end_ms: int) -> None:
     while world.schedule.now_ms < end_ms:
         if skip_idle(world, end_ms):
             world.forget()
@@ -135,7 +184,7 @@ def _play_until(world: World, end_ms: int) -> None:
             world.schedule.play(min(end_ms, world.schedule.now_ms + _STEP_MS), _LIMIT)
 
 
-def _unread_and_twice(world: World) -> tuple[float, int]:
+def _read_twice(world: World) -> int:
     for process in world.processes.values():
         process.count_reading()
-    return world.measures.without_owner_s, world.measures.read_twice
+    return world.measures.read_twice

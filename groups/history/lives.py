@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from groups.history.causes import RebalanceCause
 from groups.history.commits import Commits
@@ -24,7 +25,6 @@ from groups.history.course import Course
 from groups.history.events import Departure, MemberRecord, PastRebalance, Place, Protocol, Verdict
 
 _MS_US = 1_000
-_APART_US = 20 * _MS_US  # between processes whose order is all that is known
 _RESTART_US = 5_000 * _MS_US  # until a crashed process runs again, where the log does not show it
 _SLACK_US = 500 * _MS_US  # between the commit of a member that closes and the end of a heartbeat interval
 
@@ -39,14 +39,30 @@ class Rhythms:
     commit_interval_ms: int | None  # None: unknown
 
 
+class When(NamedTuple):
+    """A time as far as it is known, in µs since 1970."""
+
+    earliest: int
+    latest: int
+
+    @property
+    def middle(self) -> int:
+        return (self.earliest + self.latest) // 2
+
+    @classmethod
+    def within(cls, earliest: int, latest: int) -> When:
+        """From the earlier bound on, if the later one is before it."""
+        return cls(earliest, max(earliest, latest))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """A process that was a member. Times are in µs since 1970."""
+    """A process that was a member."""
 
     record: MemberRecord
     protocol: Protocol
-    start: int | None  # None: before the log begins
-    end: int | None = None  # None: it was a member when the log ended
+    start: When | None  # None: before the log begins
+    end: When | None = None  # None: it was a member when the log ended
     crashed: bool = False
     unproven: bool = False  # Whether the log does not prove how it ended
 
@@ -59,7 +75,7 @@ def lives_of(course: Course, rhythms: Rhythms) -> tuple[Life, ...]:
         lives.rebalance(rebalance, before)
         before = rebalance
     found = sorted(
-        (*lives.ended, *lives.running()), key=lambda life: -1 if life.start is None else life.start
+        (*lives.ended, *lives.running()), key=lambda life: -1 if life.start is None else life.start.middle
     )
     restarts = _static_restarts(course)
     return tuple(part for life in found for part in _restarted(life, restarts, course.commits))
@@ -82,12 +98,12 @@ class _Lives:
         departed = [departure for departure in row.departures if departure.member in row.left]
         # Crashes first: a rebalance that others have begun waits until the crashed members' sessions have expired.
         departed.sort(key=lambda departure: not self._has_crashed(departure, verdicts.get(departure.member)))
-        ends: list[tuple[int, bool]] = []
+        ends: list[tuple[When, bool]] = []
         for departure in departed:
             waited = any(has_crashed for _, has_crashed in ends)
             ends.append(self._depart(departure, verdicts.get(departure.member), after, waited=waited))
-        crashed = max((end for end, has_crashed in ends if has_crashed), default=None)
-        left = max((end for end, has_crashed in ends if not has_crashed), default=after)
+        crashed = max((end.middle for end, has_crashed in ends if has_crashed), default=None)
+        left = max((end.middle for end, has_crashed in ends if not has_crashed), default=after)
         for number, member in enumerate(row.joined):
             record = self._course.members.get(member)
             if record is not None:
@@ -114,7 +130,7 @@ class _Lives:
 
     def _depart(
         self, departure: Departure, verdict: Verdict | None, after: int, *, waited: bool
-    ) -> tuple[int, bool]:
+    ) -> tuple[When, bool]:
         record = departure.record
         self._known.add(record.identity)
         life = self._open.pop(record.identity, None) or Life(
@@ -124,53 +140,58 @@ class _Lives:
         unproven = departure.away is None and (verdict is None or verdict.cause not in proven)
         has_crashed = self._has_crashed(departure, verdict)
         if departure.away is not None:
-            end = departure.away
+            end = When(departure.away, departure.away)
         elif has_crashed:
             end = self._crashed_at(departure)
         else:
-            end = max(after, self._left_at(departure, waited=waited))
+            end = self._left_at(departure, after, waited=waited)
         if life.start is not None:
-            end = max(end, life.start + _MS_US)
+            end = When.within(max(end.earliest, life.start.latest + _MS_US), end.latest)
         self.ended.append(replace(life, end=end, crashed=has_crashed, unproven=unproven))
         return end, has_crashed
 
-    def _crashed_at(self, departure: Departure) -> int:
+    def _crashed_at(self, departure: Departure) -> When:
         rhythms, session_ms = self._rhythms, departure.record.session_timeout_ms
-        known_us = (session_ms or rhythms.session_timeout_ms) * _MS_US
-        noticed = departure.at - known_us
+        noticed = departure.at - (session_ms or rhythms.session_timeout_ms) * _MS_US
         if departure.protocol is Protocol.CONSUMER:
-            noticed += rhythms.heartbeat_ms * _MS_US // 2
+            when = When(noticed, noticed + rhythms.heartbeat_ms * _MS_US)
+        else:
+            heartbeat_us = rhythms.classic_heartbeat_ms * _MS_US
+            when = When(noticed - heartbeat_us, noticed + heartbeat_us)
         last = _last_commit(self._course.commits, departure.places, departure.at)
         if last is None:
-            return noticed
+            return when
         interval_us = (rhythms.commit_interval_ms or 0) * _MS_US
         # In a classic group, who was noticed may have waited for others whose sessions expired later.
-        if last + 2 * interval_us < noticed and self._commits_regularly(departure, last, interval_us):
-            return last + interval_us // 2
-        return max(noticed, last)
+        if last + 2 * interval_us < when.earliest and self._commits_regularly(departure, last, interval_us):
+            return When(last, last + interval_us)
+        return When.within(max(when.earliest, last), when.latest)
 
     def _commits_regularly(self, departure: Departure, until: int, interval_us: int) -> bool:
         recent = (self._course.commits.recent(place, until)[-2:] for place in departure.places)
         return any(len(two) == 2 and two[1].time - two[0].time < 2 * interval_us for two in recent)
 
-    def _left_at(self, departure: Departure, *, waited: bool) -> int:
+    def _left_at(self, departure: Departure, after: int, *, waited: bool) -> When:
+        at = departure.at
         if departure.protocol is Protocol.CONSUMER:
-            return departure.at
+            return When(at, at)
         heartbeat_us = self._rhythms.classic_heartbeat_ms * _MS_US
-        last = _last_commit(self._course.commits, departure.places, departure.at)
-        if last is not None and (waited or last >= departure.at - heartbeat_us - _SLACK_US):
-            return last
-        return departure.at - heartbeat_us // 2
+        last = _last_commit(self._course.commits, departure.places, at)
+        if last is not None and (waited or last >= at - heartbeat_us - _SLACK_US):
+            return When(max(after, last), max(after, last))
+        return When.within(max(after, at - heartbeat_us), at)
 
-    def _joined_at(self, row: PastRebalance, number: int, after: int, crashed: int | None) -> int:
-        later, begun = number * _APART_US, _begun(row)
-        if row.protocol is Protocol.CONSUMER or not row.members_before:
-            return (begun if row.start is None else row.start) + later
+    def _joined_at(self, row: PastRebalance, number: int, after: int, crashed: int | None) -> When:
+        begun = _begun(row)
+        if row.protocol is Protocol.CONSUMER or (not row.members_before and not number):
+            return When(begun, begun)
+        if not row.members_before:  # the first member waits once more after others have joined
+            return When.within(begun, (begun + rebalanced_at(row)) // 2)
+        noticed = begun - self._rhythms.classic_heartbeat_ms * _MS_US
         # A rebalance waits for members that crashed: their successors have joined long before it begins.
-        noticed = begun - self._rhythms.classic_heartbeat_ms * _MS_US // 2
-        if crashed is not None:
-            noticed = min(noticed, crashed + _RESTART_US)
-        return min(max(noticed, after + _MS_US) + later, begun)
+        if crashed is not None and crashed + _RESTART_US < noticed:
+            return When.within(max(after, crashed) + _MS_US, crashed + _RESTART_US)
+        return When.within(min(max(noticed, after + _MS_US), begun), begun)
 
 
 def _begun(row: PastRebalance) -> int:
@@ -206,14 +227,16 @@ def _restarted(
 ) -> Iterator[Life]:
     """The life in parts, between the restarts of its static member."""
     for held_until, again, places in restarts.get(life.record.identity, ()):
-        is_within = (life.start is None or life.start < again) and (life.end is None or again < life.end)
+        is_within = (life.start is None or life.start.latest < again) and (
+            life.end is None or again < life.end.earliest
+        )
         if not is_within:
             continue
         last = _last_commit(commits, places, again - _MS_US)
         # A classic group does not write when it closed.
         is_written = held_until < again or last is None
         stopped = min(held_until, again - _RESTART_US) if is_written or last is None else last
-        stopped = max(stopped, (life.start or 0) + _MS_US)
-        yield replace(life, end=stopped, crashed=False, unproven=False)
-        life = replace(life, start=again)
+        stopped = max(stopped, 0 if life.start is None else life.start.latest + _MS_US)
+        yield replace(life, end=When(stopped, stopped), crashed=False, unproven=False)
+        life = replace(life, start=When(again, again))
     yield life

@@ -270,6 +270,9 @@ ASSIGNORS = Values(names=_assignors)
 LIBRARIES = Values(names=_names_in("migration.clients", "LIBRARIES"))
 SCENARIOS = Values(names=_scenarios)
 VARIANTS = Values(names=_names_in("coordinator.simulation.variants", "NAMES"), kind="more", suffix="=")
+COSTED_PROTOCOLS = Values(
+    names=lambda _: [(name, "") for name in ("eager", "cooperative", "consumer")], several=True
+)
 RULES = Values(names=_names_in("coordinator.simulation.broken_rules", "BROKEN_RULES"))
 EXPLORATION = "coordinator.simulation.exploration"
 
@@ -301,7 +304,17 @@ BY_COMMAND: Mapping[str, Values] = {
         f"kohort {what}": SCENARIOS
         for what in ("serve --scenario", "simulate SCENARIO", "fleet simulate SCENARIO…")
     },
-    **dict.fromkeys(("kohort simulate --set", "kohort fleet simulate --vary"), VARIANTS),
+    **dict.fromkeys(
+        (
+            "kohort simulate --set",
+            "kohort fleet simulate --vary",
+            "kohort what-if --set",
+            "kohort what-if --assume",
+        ),
+        VARIANTS,
+    ),
+    "kohort what-if --assignor": replace(ASSIGNORS, several=True),
+    "kohort what-if --protocol": COSTED_PROTOCOLS,
     **dict.fromkeys(("kohort simulate --break", "kohort fleet simulate --break"), RULES),
     "kohort fleet rehearse --vary": Values(names=_varied_settings, kind="more", suffix="="),
     "kohort dry-run --setting": Values(

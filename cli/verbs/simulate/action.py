@@ -152,13 +152,18 @@ def check_rule(name: str | None) -> None:
 
 def settings_of(texts: Sequence[str]) -> Mapping[str, str]:
     """The settings of `--set`, with the last value of each name. Raises UsageError: one has no name or no value."""
-    settings: dict[str, str] = {}
+    return dict(pairs_of(texts))
+
+
+def pairs_of(texts: Sequence[str], option: str = "--set") -> list[tuple[str, str]]:
+    """Names and values in order. Raises UsageError: one is missing."""
+    pairs: list[tuple[str, str]] = []
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name or not value:
-            raise UsageError(f"--set {text}: expected NAME=VALUE, such as session.timeout.ms=10000")
-        settings[name] = value
-    return settings
+            raise UsageError(f"{option} {text}: expected NAME=VALUE, such as session.timeout.ms=10000")
+        pairs.append((name, value))
+    return pairs
 
 
 def check_settings(source: ScenarioSource, settings: Mapping[str, str], variant: Variant, seed: int) -> None:

@@ -104,8 +104,14 @@ def test_a_past_costs_as_much_when_its_scenario_is_played(kind: str, timeline: s
 
 def test_what_is_missing_in_the_scenario_is_found_by_the_calibration() -> None:
     past = recorded("range", "rolling deployment").past
-    events = tuple(event for event in past.scenario.events if not 155 < event.at < 260)
-    calibration = calibration_of(past, played(replace(past, scenario=replace(past.scenario, events=events))))
+    kept = [
+        (event, spread_s)
+        for event, spread_s in zip(past.scenario.events, past.spreads_s, strict=True)
+        if not 155 < event.at < 260
+    ]
+    scenario = replace(past.scenario, events=tuple(event for event, _ in kept))
+    spreads_s = tuple(spread_s for _, spread_s in kept)
+    calibration = calibration_of(past, played(replace(past, scenario=scenario, spreads_s=spreads_s)))
     assert [figure.name for figure in calibration.figures if not figure.agrees] == ["rebalances", "moved"]
     assert {(episode.observed, episode.simulated) for episode in calibration.episodes} == {(10, 4)}
 
