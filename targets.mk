@@ -4,7 +4,7 @@ IMAGE_BUILD ?= docker build
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
 .PHONY: test-long regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges \
-	applications served-kills diagnoses kerberos packages outages brokers matrix bench bench-assignors bench-coordinator \
+	applications served-kills diagnoses incidents kerberos packages outages brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
 	bench-exporter bench-histories bench-recorder pictures site man stories lock dist image release-notes
 
@@ -15,7 +15,7 @@ $(VENV)/.ready-%: locks/%.txt $(SETUP)
 
 ##@ Long tests: `make test-long` is all of them, and takes hours
 
-test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses kerberos packages outages brokers ## Run everything that `make test` leaves out; takes hours
+test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses incidents kerberos packages outages brokers ## Run everything that `make test` leaves out; takes hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -81,6 +81,9 @@ served-kills: $(SETUP) ## Kill kohort serve 100 times while producers and consum
 
 diagnoses: $(SETUP) ## Diagnose real clients that stall, restart and fence each other; sick and healthy kinds in 6, 10, 30 s (KOHORT_WRITE_GOLDEN=1 records)
 	$(LONG) --capture no tests/cli/verbs/diagnose
+
+incidents: $(SETUP) ## Do to real groups what makes them rebalance; compare kohort why, live, of a log and of a journal (KOHORT_WRITE_GOLDEN=1 records)
+	$(LONG) --capture no tests/incidents
 
 kerberos: $(SETUP) ## Install a missing KDC (Debian and derivatives), and test logins that need their own broker
 	@command -v krb5kdc >/dev/null || test -x /usr/sbin/krb5kdc || \

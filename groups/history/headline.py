@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from groups.counts import counted
@@ -19,7 +19,7 @@ _NOTICEABLE_US = 1_000_000
 
 def headline(account: Account) -> str:
     """The headline, without a period: `payments rebalanced 14 times between 03:02 and 03:09 UTC on …: worker-7 on
-    10.0.3.8 crashed and returned 7 times; 12 partitions were not read for 41 s to 2 min 10 s`."""
+    10.0.3.8 probably crashed and returned 7 times; 12 partitions were not read for 41 s to 2 min 10 s`."""
     explained = account.rebalances
     if not explained:
         return _quiet(account)
@@ -120,18 +120,14 @@ def _cost(account: Account, explained: Sequence[Explained]) -> str:
 def unread_text(pauses: Collection[Pause]) -> str:
     """`12 partitions were not read for 41 s to 2 min 10 s`; those that were not read until the end come
     after. The gaps of a partition are added: `in all`."""
-    ended: dict[Place, int] = {}
-    opened: dict[Place, int] = {}
-    for pause in pauses:
-        if pause.until is None:
-            opened[pause.place] = pause.since
-        else:
-            ended[pause.place] = ended.get(pause.place, 0) + pause.until - pause.since
+    ended = [pause for pause in pauses if pause.until is not None]
+    opened = {pause.place: pause.since for pause in pauses if pause.until is None}
+    lengths = _lengths(ended)
     texts = []
-    if ended:
-        were = "was" if len(ended) == 1 else "were"
-        in_all = _in_all(ended, [pause for pause in pauses if pause.until is not None])
-        texts.append(f"{_partitions(list(ended))} {were} not read for {_range(ended.values())}{in_all}")
+    if lengths:
+        were = "was" if len(lengths) == 1 else "were"
+        how_long = f"{_range(lengths.values())}{_in_all(lengths, ended)}"
+        texts.append(f"{_partitions(list(lengths))} {were} not read for {how_long}")
     if opened:
         have = "has" if len(opened) == 1 else "have"
         since = _moment(min(opened.values()))
@@ -140,12 +136,23 @@ def unread_text(pauses: Collection[Pause]) -> str:
 
 
 def unread_range(pauses: Collection[Pause]) -> str:
-    """`12 partitions, 41 s to 2 min 10 s`, `orders-3, 41 s`; `or more`: some were not read until the end."""
+    """`12 partitions, 41 s to 2 min 10 s; orders-3 since 03:09:12Z`: the last one was not read until the end."""
+    ended = [pause for pause in pauses if pause.until is not None]
+    opened = {pause.place: pause.since for pause in pauses if pause.until is None}
+    lengths = _lengths(ended)
+    texts = []
+    if lengths:
+        texts.append(f"{_partitions(list(lengths))}, {_range(lengths.values())}{_in_all(lengths, ended)}")
+    if opened:
+        texts.append(f"{_partitions(list(opened))} since {_moment(min(opened.values())):%H:%M:%SZ}")
+    return "; ".join(texts)
+
+
+def _lengths(ended: Iterable[Pause]) -> dict[Place, int]:
     lengths: dict[Place, int] = {}
-    for pause in pauses:
+    for pause in ended:
         lengths[pause.place] = lengths.get(pause.place, 0) + (pause.until or pause.since) - pause.since
-    more = " or more" if any(pause.until is None for pause in pauses) else ""
-    return f"{_partitions(list(lengths))}, {_range(lengths.values())}{_in_all(lengths, pauses)}{more}"
+    return lengths
 
 
 def _in_all(lengths: Collection[Place], parts: Collection[object]) -> str:

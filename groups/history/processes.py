@@ -60,6 +60,13 @@ class Change:
         return RebalanceCause.UNKNOWN if self.verdict is None else self.verdict.cause
 
     @property
+    def tied_by(self) -> TiedBy | None:
+        """By what it was tied together with the other member id; None: there is none."""
+        if self.other is None:
+            return None
+        return TiedBy.MEMBER if self.other == self.record.member else self.process.tied_by
+
+    @property
     def is_return(self) -> bool:
         return self.departure is None and self.other is not None
 

@@ -53,7 +53,8 @@ class Story:
 
     @property
     def crashed(self) -> bool:
-        """Whether processes ended without leaving: in the consumer protocol only a new process has a new id."""
+        """Whether other processes returned than those whose sessions expired, which therefore probably crashed: in the
+        consumer protocol only a new process has a new id."""
         return (
             self.protocol is Protocol.CONSUMER
             and self.causes == {RebalanceCause.EXPIRY}
@@ -72,7 +73,7 @@ class Story:
                 "joined" if not change.is_return else _RETURNED if change.away_us is not None else _RESTARTED
             )
         if self.crashed:
-            return "crashed"
+            return "probably crashed"
         if RebalanceCause.UNKNOWN not in self.causes:
             return _VERBS[change.cause]
         (likely, *others) = self._likely
@@ -145,7 +146,7 @@ def _with_possessive(phrase: str, *, several: bool) -> str:
 
 
 def _actions_text(actions: Mapping[str, int]) -> str:
-    """`crashed and returned 7 times`, `joined, left twice and returned`; actions in a row that were as frequent share
+    """`left and returned 7 times`, `joined, left twice and returned`; actions in a row that were as frequent share
     their number."""
     runs = [([verb for verb, _ in run], count) for count, run in groupby(actions.items(), key=itemgetter(1))]
     if all(len(verbs) == 1 for verbs, _ in runs):

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -155,11 +156,9 @@ class StoryPlayer:
             for name in self.scenario.members:
                 self._prepare(name, endings)
             self._warm_up()
+            self._wait_for_others()
             self.began = time.monotonic()
-            threads = [
-                threading.Thread(target=self._follow, args=(those, self.processes.get(who, [])))
-                for who, those in self._by_actor().items()
-            ]
+            threads = [threading.Thread(target=act) for act in self._acts()]
             for thread in threads:
                 thread.start()
             for thread in threads:
@@ -168,6 +167,16 @@ class StoryPlayer:
                 raise self.errors[0]
             self._sleep_until(self.scenario.until_s)
             return self._course()
+
+    def _wait_for_others(self) -> None:
+        """Return when the story may begin."""
+
+    def _acts(self) -> list[Callable[[], None]]:
+        """What is done at the same time: the events of each actor."""
+        return [
+            partial(self._follow, those, self.processes.get(who, []))
+            for who, those in self._by_actor().items()
+        ]
 
     def _write(self, topics: Mapping[str, int]) -> None:
         """Put a record into each partition: librdkafka commits nothing of one that it has read nothing of."""

@@ -104,7 +104,7 @@ def _change(change: Change) -> dict[str, object]:
         "host": change.process.host,
         "name": change.process.name,
         "other_member": change.other,
-        "tied_by": change.process.tied_by.value if change.other is not None else None,
+        "tied_by": change.tied_by and change.tied_by.value,
         "away_s": None if change.away_us is None else change.away_us / _US,
     }
 

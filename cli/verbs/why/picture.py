@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cli.render import lanes as draw
+from cli.render.document import Picture
 from cli.verbs.watch.event_text import clock_text
 from cli.verbs.watch.picture import HEIGHT, LEFT, RIGHT, OwnershipHistory, Run, owner_lanes
 from groups.counts import counted
@@ -31,6 +32,15 @@ STYLE_OF_CAUSE: Mapping[RebalanceCause, str] = {
 _LEAST_WIDTH = 4.0  # of a rebalance
 _LEAST_MARGIN_MS = 10_000
 MOST_SHOWN = 100
+
+
+def picture_of(account: Account) -> Picture:
+    """The picture of a group's page, and its text."""
+    places = {span.place for span in account.holdings}
+    shown, count = len(shown_part(account)), len(account.rebalances)
+    rebalances = counted(count, "rebalance") if shown == count else f"{shown:,} of {count:,} rebalances"
+    text = f"The owners of {counted(len(places), 'partition')}, and {rebalances}."
+    return Picture(text=text, drawing=lambda: drawing_of([account]))
 
 
 def drawing_of(accounts: Sequence[Account]) -> draw.Drawing:

@@ -13,7 +13,6 @@ from cli.render.document import (
     Details,
     Document,
     Heading,
-    Picture,
     Table,
     Text,
     columns,
@@ -24,7 +23,6 @@ from cli.render.output_format import PAGES, OutputFormat
 from cli.verbs.why.answer import Explanation, WhyAnswer
 from cli.verbs.why.data import answer_data, duration_s, moment_text, partition_of, partitions_of
 from cli.verbs.why.moment_view import moment_blocks
-from cli.verbs.why.picture import drawing_of, shown_part
 from groups.counts import counted
 from groups.findings import Finding, Level
 from groups.history.account import Account, Explained
@@ -108,7 +106,9 @@ def _section(
     yield Text(f"{headline(account)}.", _ROLES.get(worst, Role.STRONG))
     if account.rebalances:
         if is_page:
-            yield Picture(text=_picture_text(account), drawing=lambda: drawing_of([account]))
+            from cli.verbs.why.picture import picture_of
+
+            yield picture_of(account)
         yield _table(account)
         yield from _remarks(account)
     yield from _advice(explanation.findings, is_page=is_page)
@@ -221,9 +221,7 @@ def _unread_cell(pauses: Sequence[Pause]) -> str | None:
 
 def _remarks(account: Account) -> Iterator[Text]:
     """By what the member ids of restarts were tied together, and generations that have no line."""
-    tied = {
-        change.process.tied_by for one in account.rebalances for change in one.changes if change.is_return
-    }
+    tied = {change.tied_by for one in account.rebalances for change in one.changes if change.is_return}
     if tied:
         by = " or ".join(kind.value for kind in TiedBy if kind in tied)
         yield Text(f"Returned: a member with the same {by}.", Role.FAINT)
@@ -292,13 +290,6 @@ def _departed(explained: Explained, change: Change) -> list[Cell]:
         f"{cause.value if cause else ''}{probably}",
         verdict.why if verdict else None,
     ]
-
-
-def _picture_text(account: Account) -> str:
-    places = {span.place for span in account.holdings}
-    shown, count = len(shown_part(account)), len(account.rebalances)
-    rebalances = counted(count, "rebalance") if shown == count else f"{shown:,} of {count:,} rebalances"
-    return f"The owners of {counted(len(places), 'partition')}, and {rebalances}."
 
 
 def _csv_table(explanations: Sequence[Explanation]) -> Table:

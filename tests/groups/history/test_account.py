@@ -44,8 +44,8 @@ HEADLINES: list[tuple[str, Callable[[], ScriptedGroup], str]] = [
     (
         "in the consumer protocol a new member id is a new process",
         storm_of_crashes,
-        "payments rebalanced 14 times between 03:00 and 03:09 UTC on 2026-11-28: worker-7 on 10.0.3.7 crashed and "
-        "returned 7 times; 4 partitions were not read for 6 min in all",
+        "payments rebalanced 14 times between 03:00 and 03:09 UTC on 2026-11-28: worker-7 on 10.0.3.7 probably "
+        "crashed and returned 7 times; 4 partitions were not read for 6 min in all",
     ),
     (
         "a classic member gets a new id also if it only hung",

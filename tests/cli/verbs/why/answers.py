@@ -26,6 +26,7 @@ from tests.groups.history.courses import (
 SINCE = START + timedelta(minutes=10)
 COMPACTED = START + timedelta(hours=1, minutes=3)
 CRASHED = START + timedelta(hours=1, seconds=40)
+REBALANCING = START + timedelta(hours=1, seconds=46.8)
 Script = Callable[[], ScriptedGroup]
 
 

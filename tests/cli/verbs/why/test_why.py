@@ -11,7 +11,7 @@ from cli.render.output_format import OutputFormat
 from cli.verbs.why.answer import WhyAnswer
 from groups.listing import Problem
 from tests.cli.command import Kohort
-from tests.cli.verbs.why.answers import CRASHED, SINCE, answer, printed
+from tests.cli.verbs.why.answers import CRASHED, REBALANCING, SINCE, answer, printed
 from tests.groups.history.courses import START, us
 from tests.support.golden import assert_recorded
 
@@ -26,6 +26,7 @@ def test_each_format_shows_the_same_answer(output: str) -> None:
     if output == "table":
         answers["verbose"] = printed(answer("rolling"), form, verbose=True)
         answers["at"] = printed(answer("storm", at=CRASHED), form)
+        answers["at, in a rebalance"] = printed(answer("storm", at=REBALANCING), form)
         answers["several"] = printed(answer("storm", "rolling", "quiet"), form)
     assert_recorded(f"why/{output}.txt", answers)
 
