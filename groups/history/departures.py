@@ -39,6 +39,7 @@ _LONG: Final = 30 * _SECOND
 _CLOSING: Final = _SECOND // 2  # from the last commit of a member that closes until it has left
 _SESSION: Final = 45 * _SECOND  # the default of the consumer protocol
 _BEATS: Final = 3  # the number of equal times between commits that are a rhythm
+_RUN: Final = 5  # equal times that are a rhythm, whatever was before: in a rebalance there are other commits
 _EARLY, _LATE, _MOSTLY = 0.95, 1.1, 0.75
 """Times of the usual time that still are equal to it, and the share that must be."""
 _TICK: Final = _SECOND // 200  # of clients' timers
@@ -135,7 +136,7 @@ def _habit(departure: Departure, commits: CommitView, session: int | None) -> _H
     return _Habit(
         last=times[-1],
         longest=max(gaps, default=0),
-        steady=len(gaps) >= _BEATS and sum(equal) >= _MOSTLY * len(gaps),
+        steady=len(gaps) >= _BEATS and (sum(equal) >= _MOSTLY * len(gaps) or all(equal[-_RUN:])),
         on_beat=len(gaps) >= _BEATS
         and min(compress(gaps[:-1], equal), default=usual) - _TICK <= gaps[-1] <= _LATE * usual,
         repeats=len(again) > 1,
