@@ -60,6 +60,9 @@ class Account:
         )
         return sorted((*self.storms, *slower), key=lambda span: span.start)
 
+    def has_departures(self, part: range) -> bool:
+        return any(change.departure for index in part for change in self.rebalances[index].changes)
+
     @property
     def empty_since(self) -> int | None:
         """Since when the group has had no members until the end; None: it has members, or did not rebalance."""

@@ -72,8 +72,8 @@ def _quiet(account: Account) -> str:
 
 
 def main_part(account: Account) -> Sequence[Explained]:
-    """The largest episode if it has at least half of the rebalances, else all."""
-    largest = max(account.episodes, key=len, default=range(0))
+    """The largest episode with departures if it has at least half of the rebalances, else all."""
+    largest = max(filter(account.has_departures, account.episodes), key=len, default=range(0))
     if 2 * len(largest) >= len(account.rebalances):
         return [account.rebalances[index] for index in largest]
     return account.rebalances

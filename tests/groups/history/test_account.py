@@ -199,9 +199,11 @@ def test_folding_loses_nothing_and_folds_only_repetitions(kinds: list[str]) -> N
 STEPS = st.tuples(st.sampled_from(["come", "go", "expire", "wait"]), st.integers(1, 4), st.integers(1, 90))
 
 
-@given(st.lists(STEPS, max_size=14))
-def test_the_lines_have_all_rebalances_and_their_sums(steps: list[tuple[str, int, int]]) -> None:
-    group = ScriptedGroup(partitions=5)
+@given(st.lists(STEPS, max_size=14), st.sampled_from(Protocol))
+def test_the_lines_have_all_rebalances_and_their_sums(
+    steps: list[tuple[str, int, int]], protocol: Protocol
+) -> None:
+    group = ScriptedGroup(partitions=5, protocol=protocol)
     for action, number, seconds in steps:
         name = f"worker-{number}"
         is_member = any(record.client_id == name for record in group.members.values())
@@ -218,6 +220,11 @@ def test_the_lines_have_all_rebalances_and_their_sums(steps: list[tuple[str, int
     assert {pause for one in in_lines for pause in one.pauses} == set(result.pauses)
     vacant = sum((span.until or group.now) - span.since for span in course.holdings if span.member is None)
     assert sum(one.without_owner_us for one in in_lines) == vacant
+    assert headline(result).startswith("payments ")
+    assert all(finding.message and finding.remedy for finding in advice_on(result))
+    for one in course.rebalances:
+        moment = moment_of(result, one.end or group.now)
+        assert len(moment.owners) == len({span.place for span in moment.owners}) <= 5
 
 
 @given(
