@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from wire.messages.schemas.log_records import FetchResponseResponsePartition
 
 LOOK_BACK_MS = 300_000  # commits from before the time of interest, which judge the departures right after it
-MOST_BEFORE_BYTES = 256 << 20
+MOST_BEFORE_BYTES, _LEAST_BEFORE_BYTES = 256 << 20, 16 << 20  # of all partitions, and of each
 _FIRST_WINDOW = 50_000  # in offsets
 _GROWTH = 4
 _LEAST_BYTES = 64 << 10
@@ -154,12 +154,13 @@ class _LiveHistory:
             parts.append(LogRange(number=number, position=position, end=end, log=log))
         self._read_all(parts, reading)
         found: list[tuple[LogRange, dict[str, GroupLog]]] = []
+        most_bytes = max(MOST_BEFORE_BYTES // max(len(parts), 1), _LEAST_BEFORE_BYTES)
         for part in parts:
             first, _, begin = starts[part.number]
             begin = begin if part.first is None else part.first
             later = part.log.groups()
             named = [group for group in groups if partitions_for([group], count) == [part.number]]
-            earlier = self._before(part, first, begin, choice, named, later, reading)
+            earlier = self._before(part, first, begin, choice, named, later, most_bytes, reading)
             found.append((part, {**earlier, **_joined(earlier, later)}))
         self._know([group for _, logs in found for group, log in logs.items() if log.is_consumer], reading)
         for part, logs in found:
@@ -237,7 +238,7 @@ class _LiveHistory:
                 positions = {key: part.position for key, part in by_key.items()}
                 failed = self._client.ask_leaders(by_key, read, known=self._metadata).failed
                 for key, failure in failed.items():
-                    if positions[key] == by_key[key].position or not failure.retriable:
+                    if positions[key] == by_key[key].position:  # otherwise its leader moved meanwhile
                         by_key[key].failure = failure
                 by_key = {key: by_key[key] for key in failed if not by_key[key].is_done}
         for part in ranges:
@@ -265,10 +266,11 @@ class _LiveHistory:
         choice: GroupChoice,
         named: Sequence[str],
         later: Mapping[str, GroupLog],
+        most_bytes: int,
         reading: HistoryReading,
     ) -> dict[str, GroupLog]:
         """What the log has before `end` of the `named` groups, or of all that are chosen, as far back as it matters and
-        the limit allows."""
+        `most_bytes` allow."""
 
         def is_known(group: str) -> bool:
             return later.get(group, _NOTHING).has_first or earlier.get(group, _NOTHING).has_state
@@ -276,7 +278,7 @@ class _LiveHistory:
         earlier: dict[str, GroupLog] = {}
         read_bytes, window = 0, _FIRST_WINDOW
         while end > first and not (named and all(map(is_known, named))):
-            if read_bytes > MOST_BEFORE_BYTES:
+            if read_bytes > most_bytes:
                 reading.notices.append(
                     f"{OFFSETS_TOPIC}-{part.number}: not read before offset {end}, as there is much of it: who owned "
                     "what at first may be missing; an earlier --since reads more"
