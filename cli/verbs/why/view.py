@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from cli.findings import finding_item
 from cli.render.cells import Cell, duration_cell, partitions_text
@@ -26,7 +26,7 @@ from cli.verbs.why.moment_view import moment_blocks
 from groups.counts import counted
 from groups.findings import Finding, Level
 from groups.history.account import Account, Explained
-from groups.history.events import Place, Protocol
+from groups.history.events import PastRebalance, Place, Protocol
 from groups.history.headline import headline, span_text, unread_range
 from groups.history.pauses import Pause
 from groups.history.processes import Change, TiedBy
@@ -157,40 +157,28 @@ def _truth(account: Account) -> Iterator[Text]:
 
 def _table(account: Account) -> Table:
     """A row per rebalance, or for several that repeat."""
-    folds = any(len(fold.indices) > 1 for fold in account.lines)
+    first, last = (_moment(account.rebalances[index].rebalance) for index in (0, -1))
+    form = "%H:%M:%SZ" if first.date() == last.date() else "%Y-%m-%d %H:%M:%SZ"
     rows: list[list[Cell]] = []
     for fold in account.lines:
         explained = [account.rebalances[index] for index in fold.indices]
         pauses = dict.fromkeys(pause for one in explained for pause in one.pauses)
         rows.append(
             [
-                _clock(begin_of(explained[0].rebalance)),
+                f"{_moment(explained[0].rebalance):{form}}",
                 _what(explained),
-                *([len(explained)] if folds else []),
                 duration_cell(_added([duration_s(one) for one in explained])),
                 _members(explained),
                 sum(one.rebalance.moved for one in explained),
-                duration_cell(sum(one.without_owner_us for one in explained) / 1_000_000),
                 _unread_cell(list(pauses)),
             ]
         )
-    count = ("#REBALANCES",) if folds else ()
-    names = (
-        "START",
-        "WHAT-HAPPENED",
-        *count,
-        "#DURATION",
-        "##MEMBERS",
-        "#MOVED",
-        "#UNOWNED-TIME",
-        "UNREAD-TIME",
-    )
+    names = ("START", "WHAT-HAPPENED", "#DURATION", "##MEMBERS", "#MOVED", "UNREAD-TIME")
     return Table(columns=columns(*names), rows=rows)
 
 
-def _clock(time: int) -> str:
-    """`2026-11-28 03:02:11Z`, as `--at` takes it."""
-    return f"{EPOCH + timedelta(microseconds=time):%Y-%m-%d %H:%M:%SZ}"
+def _moment(rebalance: PastRebalance) -> datetime:
+    return EPOCH + timedelta(microseconds=begin_of(rebalance))
 
 
 def _added(durations: Sequence[float | None]) -> float | None:
@@ -203,7 +191,7 @@ def _what(explained: Sequence[Explained]) -> str:
     if len(explained) == 1:
         return text if explained[0].rebalance.end is not None else f"{text}; not complete at the end"
     lasted = (explained[-1].rebalance.end or 0) - begin_of(explained[0].rebalance)
-    return f"{text}, within {duration_text(max(lasted, 0) / 1000)}"
+    return f"{text}: {len(explained):,} rebalances within {duration_text(max(lasted, 0) / 1000)}"
 
 
 def _members(explained: Sequence[Explained]) -> str:
@@ -255,6 +243,7 @@ def _evidence(account: Account) -> Iterator[Block]:
         ("ASSIGNOR", lambda one: one.rebalance.assignor),
         ("JOINED", lambda one: ", ".join(one.rebalance.joined)),
         ("LEFT", lambda one: ", ".join(one.rebalance.left)),
+        ("#UNOWNED-TIME", lambda one: duration_cell(one.without_owner_us / 1_000_000)),
     )
     departed = [
         (one, change) for one in account.rebalances for change in one.changes if change.cause is not None
