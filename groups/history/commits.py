@@ -121,9 +121,6 @@ class RecentCommits:
         ring[0] += 1
         ring[slot], ring[slot + 1] = time, offset
 
-    def forget(self, place: Place) -> None:
-        self._rings.pop(place, None)
-
     def recent(self, place: Place) -> Sequence[Commit]:
         """The last commits, in order."""
         ring = self._rings.get(place)

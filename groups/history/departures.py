@@ -66,12 +66,8 @@ def judge(departure: Departure, commits: CommitView, knowledge: Knowledge = NOTH
     """Why a member departed, as far as it is proven. `commits`: of its group, until `LOOK_AHEAD_US` after it."""
     case = _Case.of(departure, commits, knowledge)
     cause, why, probably = case.verdict()
-    heard = max(departure.seen, case.habit.last or 0)
-    if (
-        cause is RebalanceCause.EXPIRY
-        and departure.away is None
-        and commits.whole_since(departure.at) > heard
-    ):
+    has_gap = commits.whole_since(departure.at) > departure.at - case.unheard
+    if cause is RebalanceCause.EXPIRY and departure.away is None and has_gap:
         cause, probably = RebalanceCause.UNKNOWN, RebalanceCause.EXPIRY
         why = f"{why}; but the log lacks records of this time"
     return Verdict(member=departure.member, cause=cause, why=why, probably=probably)
@@ -103,9 +99,7 @@ class _Habit:
     last: int | None = None  # the time of its last commit
     longest: int = 0  # the longest time between two commits
     steady: bool = False  # whether most came after the usual time, as automatic ones do
-    on_beat: bool = (
-        False  # whether the last one came after the usual time, too: not earlier, as when it closes
-    )
+    on_beat: bool = False  # whether the last one did, too: not earlier, as when it closes
     repeats: bool = False  # whether it commits although nothing changed, as Java does automatically
     left_records: bool = False  # whether its successors read what it would have read while it was silent
 
@@ -168,6 +162,7 @@ class _Case:
     patience: int  # how long the coordinator, or the client itself, waits for its next poll or rejoin
     heartbeat: int  # the interval, at most
     by_hand: bool | None
+    present: int  # when it was last observed in the group; 0: never
 
     @classmethod
     def of(cls, departure: Departure, commits: CommitView, knowledge: Knowledge) -> _Case:
@@ -184,6 +179,7 @@ class _Case:
             patience=(record.rebalance_timeout_ms or record.session_timeout_ms or 0) * 1000,
             heartbeat=heartbeat if session is None else min(heartbeat, session * 17 // 20),
             by_hand=knowledge.commits_by_hand,
+            present=knowledge.present_at.get(departure.member, 0),
         )
 
     @property
@@ -218,7 +214,8 @@ class _Case:
         if self._fell_silent():
             return expiry, why, None
         if silence is not None and self._stopped_polling(silence):
-            return unknown, f"{why}; it may not poll for longer than {_text(self.patience)}", leave
+            likely = None if self._may_have_expired() else leave
+            return unknown, f"{why}; without a poll it leaves after {_text(self.patience)}", likely
         if self.is_static:
             return unknown, f"{why}; a static member does not leave by itself, but can be removed", expiry
         return unknown, why, expiry if self._may_have_expired() else None
@@ -236,7 +233,7 @@ class _Case:
     def _was_fenced(self) -> bool:
         """Whether the coordinator removed it at its rebalance timeout."""
         since = self.departure.revoking
-        return since is not None and -_JITTER <= self.at - since - self.patience <= _SECOND
+        return since is not None and 0 <= self.at - since - self.patience <= _SECOND
 
     def _alive_lately(self) -> str | None:
         """The sign of life that excludes an expired session, if it was not dropped from a rebalance either."""
@@ -252,18 +249,17 @@ class _Case:
         if self.session is None:
             return None if silence is None or silence > _CLOSING else f"it committed {_text(silence)} before"
         if seen < self.session - _JITTER:
-            return f"its session of {_text(self.session)} began or went on {_text(seen)} before"
+            return f"its session of {_text(self.session)} began or was renewed {_text(seen)} before"
         if silence is not None and silence < self._surely_alive(self.session):
             return f"it committed {_text(silence)} before, within its session of {_text(self.session)}"
         return None
 
     def _surely_alive(self, session: int) -> int:
         """The time after a commit within which a session cannot expire."""
-        if (
-            self.departure.protocol is Protocol.CLASSIC
-        ):  # commits are heartbeats, but not those of transactions
+        if self.departure.protocol is Protocol.CLASSIC:
+            # Commits are heartbeats, but not those of transactions.
             return session - min(self.heartbeat, session // 4) - _JITTER
-        # Its heartbeats are as old, and twice as old if the coordinator moved.
+        # Its last heartbeat is an interval older, and two if the coordinator moved.
         once, twice = (session - times * self.heartbeat - _JITTER for times in (1, 2))
         return max(twice, min(once, _CLOSING))
 
@@ -288,9 +284,9 @@ class _Case:
             return self.session is not None or habit.steady
         if silence is None or self.by_hand or not habit.steady or silence >= self.patience - _DELAY:
             return False
-        if self.departure.survived and (
-            not habit.on_beat or silence < habit.longest + self.heartbeat + _DELAY
-        ):
+        is_short = silence < habit.longest + self.heartbeat + _DELAY
+        was_there = self.present > self.at - silence + _SECOND
+        if self.departure.survived and not was_there and (is_short or not habit.on_beat):
             return False  # it may have closed, and others took long to rejoin
         if silence <= habit.longest * 6 // 5 + (0 if self.session else habit.longest + _DELAY):
             return False  # it may have closed between two commits by hand
