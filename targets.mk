@@ -83,7 +83,7 @@ diagnoses: $(SETUP) ## Diagnose real clients that stall, restart and fence each 
 	$(LONG) --capture no tests/cli/verbs/diagnose
 
 incidents: $(SETUP) ## Do to real groups what makes them rebalance; compare kohort why, live, of a log and of a journal (KOHORT_WRITE_GOLDEN=1 records)
-	$(LONG) --capture no tests/incidents
+	$(LONG) --capture no tests/incidents tests/groups/history/test_verdicts.py
 
 kerberos: $(SETUP) ## Install a missing KDC (Debian and derivatives), and test logins that need their own broker
 	@command -v krb5kdc >/dev/null || test -x /usr/sbin/krb5kdc || \
