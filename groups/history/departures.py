@@ -224,9 +224,10 @@ class _Case:
         """A static member of the consumer protocol closed. Its session lasts from its last heartbeat."""
         gone = self.at - since
         why = f"it closed, and did not return within {_text(gone)}"
-        if gone >= (_LONG if self.session is None else self.session - self.heartbeat) - _JITTER:
+        session, heartbeat = self.session or _LONG, 0 if self.session is None else self.heartbeat
+        if gone >= session - min(heartbeat, session // 4) - _JITTER:
             return RebalanceCause.EXPIRY, why, None
-        if self.session is None:
+        if self.session is None or gone >= session - heartbeat - _JITTER:
             return RebalanceCause.UNKNOWN, f"{why}, or it was removed", RebalanceCause.EXPIRY
         return RebalanceCause.LEAVE, f"{why}: it was removed before its session expired", None
 
