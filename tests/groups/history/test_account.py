@@ -79,6 +79,12 @@ HEADLINES: list[tuple[str, Callable[[], ScriptedGroup], str]] = [
         "were not read for 50 s",
     ),
     (
+        "a group that was stopped",
+        lambda: three().go("worker-1", "worker-3", "worker-7").wait(600),
+        "payments rebalanced once at 02:10:00 UTC on 2026-11-28: 3 members (worker-1 on 10.0.3.1, worker-3 on "
+        "10.0.3.3, worker-7 on 10.0.3.7) left; it has had no members since 02:10:00 UTC",
+    ),
+    (
         "partitions that are read no longer",
         lambda: three().silence("worker-1").expire("worker-7").wait(900),
         "payments rebalanced once at 02:10:46 UTC on 2026-11-28: worker-7 on 10.0.3.7 lost its session; 4 partitions "
@@ -114,6 +120,7 @@ def test_a_static_member_is_tied_together_by_its_instance() -> None:
 def test_members_that_share_client_id_and_host_are_not_tied_together() -> None:
     group = three().come("worker-7").wait(60).go("worker-7").wait(60)
     assert reasons(account(group).rebalances) == ["worker-7 on 10.0.3.7 (one of several) joined and left"]
+    assert [change.other for one in account(group).rebalances for change in one.changes] == [None, None]
 
 
 def test_a_return_before_the_former_session_ends_is_a_restart() -> None:
@@ -194,6 +201,46 @@ def test_folding_loses_nothing_and_folds_only_repetitions(kinds: list[str]) -> N
     for fold in folds:
         shown = [kinds[index] for index in fold.indices]
         assert shown == shown[: fold.period] * fold.times
+
+
+@pytest.mark.parametrize(
+    ("kinds", "lines"),
+    [
+        *(("abc", ["a", "b", "c"]), ("aa", ["a", "a"]), ("aaa", ["aaa"]), ("xababy", ["x", "abab", "y"])),
+        *(("abcabcab", ["abcabc", "a", "b"]), ("abbabb", ["abbabb"])),
+    ],
+)
+def test_repetitions_share_a_line(kinds: str, lines: list[str]) -> None:
+    folds = folded(list(kinds), range(len(kinds)))
+    assert ["".join(kinds[index] for index in fold.indices) for fold in folds] == lines
+
+
+COMMITTED_S = (10, 20, 30, 40, 50, 60, 70, 80, 130, 140, 150, 160, 170, 180)
+
+
+@pytest.mark.parametrize(
+    ("rebalances", "moves", "pauses"),
+    [
+        ([(100, 101)], True, [(80, 130)]),
+        ([(129, 131)], True, [(80, 130)]),
+        ([(131, 132)], True, []),
+        ([(100, 101)], False, []),
+        ([(125, 126), (175, 176)], True, [(80, 130)]),
+    ],
+    ids=["in the gap", "at its end", "after it", "nothing to read", "an ordinary gap"],
+)
+def test_a_pause_is_a_long_gap_with_records_to_read_around_a_rebalance(
+    rebalances: list[tuple[int, int]], moves: bool, pauses: list[tuple[int, int]]
+) -> None:
+    times = np.array(COMMITTED_S, np.int64) * SECOND
+    starts, ends = np.array(rebalances, np.int64).T * SECOND
+    windows = Windows(starts, ends, np.full(len(starts), 330 * SECOND))
+    offsets = np.arange(len(times)) * moves
+    result = pauses_of(("orders", 0), times, offsets, windows, int(times[-1]))
+    assert [(pause.since // SECOND, (pause.until or 0) // SECOND) for pause in result] == pauses
+    late = Windows(starts, ends, np.full(len(starts), 10 * SECOND))
+    short = [pause for pause in pauses if pause[0] >= rebalances[0][0] - 10]
+    assert len(list(pauses_of(("orders", 0), times, offsets, late, int(times[-1])))) == len(short)
 
 
 STEPS = st.tuples(st.sampled_from(["come", "go", "expire", "wait"]), st.integers(1, 4), st.integers(1, 90))
