@@ -9,7 +9,7 @@ import os
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -25,6 +25,7 @@ from cli.sources.journal.storms import note_storms
 
 _PRUNED_PART = 10  # a full journal loses this part of its time span at once
 _LEAST_SPAN_MS = 3_600_000
+_MOST_ROWS = 1 << 18  # of progress that is not merged
 _REBALANCE = "INSERT OR IGNORE INTO rebalances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _OWNER = "INSERT OR IGNORE INTO owners VALUES (?, ?, ?, ?, ?, ?, ?)"
 
@@ -58,7 +59,7 @@ class Unwritten:
     places: list[tuple[int, int, str, int]] = field(default_factory=list)
     topics: dict[str, str] = field(default_factory=dict)
     records: list[tuple[int, int, int, bytes, bytes | None]] = field(default_factory=list)
-    progress: list[tuple[NDArray[np.int64], Table]] = field(default_factory=list)
+    progress: list[tuple[NDArray[np.int64], Table]] = field(default_factory=list)  # minutes and rows
     commits: list[tuple[int, Table]] = field(default_factory=list)
     open_ms: dict[int, int | None] = field(default_factory=dict)
     rebalances: list[tuple[object, ...]] = field(default_factory=list)
@@ -70,6 +71,19 @@ class Unwritten:
     gaps: list[tuple[object, ...]] = field(default_factory=list)
     posts: list[Mapping[str, object]] = field(default_factory=list)
     posted: list[int] = field(default_factory=list)
+    _progress_rows: int = 0
+
+    def add_progress(self, minutes: NDArray[np.int64], table: Table) -> None:
+        self.progress.append((minutes, table))
+        self._progress_rows += len(table)
+        if self._progress_rows > _MOST_ROWS:
+            self.progress = [self.merged_progress()]
+            # A log that is read from its start has many minutes, which remain.
+            self._progress_rows = len(self.progress[0][1]) // 2
+
+    def merged_progress(self) -> tuple[NDArray[np.int64], Table]:
+        minutes, tables = zip(*self.progress, strict=True)
+        return merged(np.concatenate(minutes), np.concatenate(tables))
 
 
 class JournalWriter:
@@ -237,7 +251,7 @@ class JournalWriter:
             "INSERT INTO totals VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
             ((*key, value) for key, value in totals.items()),
         )
-        self._progress(pending.progress, group_of)
+        self._progress(pending, group_of)
         many(
             "INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?, ?)",
             ((partition, *position) for partition, position in positions.items()),
@@ -248,16 +262,11 @@ class JournalWriter:
         """Insert a row; False: it was there, from before a restart."""
         return self._connection.execute(insert, row).rowcount == 1
 
-    def _progress(
-        self, pieces: Iterable[tuple[NDArray[np.int64], Table]], group_of: NDArray[np.int64]
-    ) -> None:
+    def _progress(self, pending: Unwritten, group_of: NDArray[np.int64]) -> None:
         """Add to the minutes that the file has: a minute is written several times until it is over."""
-        pieces = list(pieces)
-        if not pieces:
+        if not pending.progress:
             return
-        minutes, table = merged(
-            np.concatenate([minutes for minutes, _ in pieces]), np.concatenate([rows for _, rows in pieces])
-        )
+        minutes, table = pending.merged_progress()
         groups = group_of[table["place"]]
         order = np.lexsort((groups, minutes))
         minutes, groups, table = minutes[order], groups[order], table[order]

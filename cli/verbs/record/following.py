@@ -45,7 +45,7 @@ class Lost:
     def reason(self) -> str:
         if self.resumed > self.position:
             return "deleted before they were read"
-        return "the log ends before them: it was truncated"
+        return "the cluster lost them again: the log was truncated"
 
 
 Answer: TypeAlias = Fetched | Lost | Failure
@@ -58,12 +58,14 @@ class Follower:
         self._client = client
         self._metadata: ClusterMetadata | None = None
 
-    def partitions(self) -> int:
-        """The number of partitions of the log. Raises LookupError: the cluster has no such topic yet, or refuses it."""
+    def partitions(self) -> int | Failure:
+        """The number of partitions of the log: 0 before the first group of a cluster."""
         self._metadata = metadata = self._client.metadata([OFFSETS_TOPIC])
-        if OFFSETS_TOPIC in metadata.failed:
-            raise LookupError(str(metadata.failed[OFFSETS_TOPIC].message))
-        return len(metadata.topics[OFFSETS_TOPIC].partitions) if OFFSETS_TOPIC in metadata.topics else 0
+        failure = metadata.failed.get(OFFSETS_TOPIC)
+        if failure is not None and failure.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            return failure
+        topic = metadata.topics.get(OFFSETS_TOPIC)
+        return 0 if topic is None else len(topic.partitions)
 
     def starts(self, partitions: Collection[int], time_ms: Mapping[int, int]) -> dict[int, int | Failure]:
         """The first offset of each partition, or that of its time."""

@@ -153,13 +153,14 @@ class Recorder:
     def lose(self, lost: Lost) -> None:
         """Continue after records that the log no longer has."""
         reading = self.progress[lost.log_partition]
-        if reading.counted > 0 or reading.begun is not None:
-            self._gap(lost.log_partition, lost.position, lost.resumed, reading, None, lost.reason)
+        begin = max(lost.position, reading.counted)  # before it, records are read again only to remember them
+        if lost.resumed > begin and reading.begun is not None:
+            self._gap(lost.log_partition, begin, lost.resumed, reading, None, lost.reason)
+            reading.since_ms = None
+        elif lost.resumed < lost.position:
+            self._gap(lost.log_partition, lost.resumed, lost.position, reading, None, lost.reason)
+            reading.counted, reading.since_ms = min(reading.counted, lost.resumed), None
         reading.position = lost.resumed
-        reading.counted = (
-            min(reading.counted, lost.resumed) if lost.resumed < lost.position else reading.counted
-        )
-        reading.since_ms = None
 
     def _note_gaps(self, number: int, reading: Reading, batches: Batches) -> None:
         """Note records that compaction removed: the offsets of a log are contiguous before."""
@@ -241,7 +242,7 @@ class Recorder:
         commits, decided = self._open.decided(number, columns, read.lanes[valued], commits)
         counted = commits[decided >= reading.counted]
         if len(counted):
-            self.journal.unwritten.progress.append(by_minute(counted))
+            self.journal.unwritten.add_progress(*by_minute(counted))
             self.commits += len(counted)
         return commits, decided
 
@@ -367,6 +368,10 @@ class Recorder:
             )
 
     # Writing.
+
+    @property
+    def has_read(self) -> bool:
+        return any(reading.end is not None for reading in self.progress.values())
 
     @property
     def is_caught_up(self) -> bool:

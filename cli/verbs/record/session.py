@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from queue import Empty
@@ -21,9 +21,10 @@ from cli.options import SourceOptions
 from cli.output import notice, write_next
 from cli.progress import Spinner
 from cli.selection import ReusableSource, data_directory, is_live
+from cli.sources.history.live import HistoryRefused
 from cli.sources.journal.schema import default_journal
 from cli.sources.journal.writer import CannotWrite, JournalWriter
-from cli.sources.live import LiveSource
+from cli.sources.wire_source import WireSource
 from cli.times import milliseconds, moment
 from cli.verbs.record.following import Follower, Lost
 from cli.verbs.record.observer import Observer
@@ -33,10 +34,13 @@ from cli.verbs.record.reading import Reading
 from cli.verbs.record.recorder import LOOK_BACK_MS, Recorder
 from cli.verbs.record.seen import SeenState
 from cli.verbs.record.text import finding_line, rebalance_line, status_text
+from cli.verbs.watch.event_text import ranges_text
 from wire.client.cluster import KafkaClient
 from wire.client.errors import WireError
+from wire.client.metadata import OFFSETS_TOPIC
+from wire.client.sasl import why_unsupported
 from wire.client.steps import Deadline
-from wire.errors import Failure
+from wire.errors import ErrorCode, Failure
 
 FLUSH_S, URGENT_S = 5.0, 1.0
 _FLUSH_PART = 10  # writing takes at most this part of the time
@@ -160,11 +164,10 @@ class _Connection:
         """Raises WireError. Raises CommandError: only librdkafka can log in."""
         if self.follower is None:
             source = self._opened.get()
-            if not isinstance(source, LiveSource) or not hasattr(source, "client"):
-                raise UsageError(
-                    "kohort record reads with Kohort's own client, which this login needs librdkafka for: see "
-                    "`kohort help security`"
-                )
+            if not isinstance(source, WireSource):
+                settings = getattr(source, "settings", None)
+                why = "" if settings is None else why_unsupported(settings)
+                raise CommandError(f"{source.name}: kohort record needs Kohort's own client. {why}")
             self._client = KafkaClient(source.settings)
             self.follower = Follower(self._client)
         return self.follower
@@ -228,6 +231,7 @@ class _Session:
         self.observer: Observer | None = None
         self.spinner: Spinner | None = None
         self.problems: dict[int, str] = {}  # of partitions of the log
+        self._count = 0  # of partitions of the log; 0: unknown, or the cluster has no groups yet
         self._names_s, self._names = -_NAMES_S, dict[UUID, str]()
         self._recorder = Recorder(journal, self._look_up, report=notice)
         self.seen = SeenState(journal, self._recorder.log_time, self._recorder.place)
@@ -266,14 +270,15 @@ class _Session:
 
     def _start_partitions(self, follower: Follower) -> None:
         readings = self._recorder.progress
-        try:
-            count = follower.partitions() if not readings else len(readings)
-        except LookupError as error:
-            raise CommandError(
-                f"__consumer_offsets cannot be read: {error}; it needs the ACL READ on the topic"
-            ) from None
-        missing = [number for number in range(count) if number not in readings]
-        if not count:
+        if not self._count:
+            count = follower.partitions()
+            if isinstance(count, Failure):
+                if count.code == ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+                    raise HistoryRefused(count.name)
+                raise CommandError(f"{OFFSETS_TOPIC}: {count.message}")
+            self._count = count
+        missing = [number for number in range(self._count) if number not in readings]
+        if not self._count and not self._options.once:
             self._stop.wait(1.0)
         if not missing:
             return
@@ -282,9 +287,11 @@ class _Session:
         wanted = {number: max(at - LOOK_BACK_MS, 0) for number, at in times.items() if at is not None}
         if self._limits.since_ms is not None:
             wanted |= {number: self._limits.since_ms for number in missing if number not in stored}
-        for number, start in follower.starts(missing, wanted).items():
+        starts = follower.starts(missing, wanted)
+        failed = {number: start.message for number, start in starts.items() if isinstance(start, Failure)}
+        self._note(failed, missing)
+        for number, start in starts.items():
             if isinstance(start, Failure):
-                self._note(number, start.message)
                 continue
             before = stored.get(number)
             if before is None:
@@ -303,32 +310,45 @@ class _Session:
 
     def _fetch(self, follower: Follower) -> None:
         positions = {number: reading.position for number, reading in self._recorder.progress.items()}
+        failed: dict[int, str] = {}
         for number, answer in follower.fetch(positions):
             if self._stop.is_set:
                 return
             if isinstance(answer, Failure):
-                self._note(number, answer.message)
+                if answer.code == ErrorCode.TOPIC_AUTHORIZATION_FAILED and not self._recorder.has_read:
+                    raise HistoryRefused(answer.name)
+                failed[number] = answer.message
             elif isinstance(answer, Lost):
                 notice(
-                    f"__consumer_offsets-{number}: offsets {answer.position} to {answer.resumed} are missing: "
+                    f"{OFFSETS_TOPIC}-{number}: offsets {answer.position} to {answer.resumed - 1} are missing: "
                     f"{answer.reason}"
                 )
                 self._recorder.lose(answer)
             else:
-                if self.problems.pop(number, None) is not None:
-                    notice(f"__consumer_offsets-{number} can be read again")
                 self._recorder.take(answer, _now_ms())
             self._flush_if_due()
+        self._note(failed, positions)
 
-    def _note(self, number: int, message: str) -> None:
-        if self.problems.get(number) != message:
-            self.problems[number] = message
-            notice(f"__consumer_offsets-{number}: {message}")
+    def _note(self, failed: Mapping[int, str], tried: Collection[int]) -> None:
+        """Report partitions that cannot be read, or can be again, those with the same message in one line."""
+        new: dict[str, list[int]] = {}
+        for number, message in failed.items():
+            if self.problems.get(number) != message:
+                new.setdefault(message, []).append(number)
+        again = [number for number in tried if number in self.problems and number not in failed]
+        for message, numbers in new.items():
+            notice(f"{_partitions(numbers)}: {message}")
+        if again:
+            notice(f"{_partitions(again)} can be read again")
+        self.problems = {**self.problems, **failed}
+        for number in again:
+            del self.problems[number]
 
     def _is_at_end(self) -> bool:
         readings = self._recorder.progress
-        return bool(readings) and all(
-            reading.is_caught_up or number in self.problems for number, reading in readings.items()
+        return all(
+            number in self.problems or (number in readings and readings[number].is_caught_up)
+            for number in range(self._count)
         )
 
     def _take_seen(self) -> None:
@@ -354,7 +374,7 @@ class _Session:
         """Write. While the file cannot be written, nothing is read: the log keeps it."""
         attempt = 0
         while True:
-            started_s = time.monotonic()
+            started_s = time.process_time()  # on a busy machine, waiting is no reason to write less often
             try:
                 self._prune()
                 if self.sender is not None:
@@ -374,7 +394,7 @@ class _Session:
             self._unwritable = ""
             notice(f"{self.journal.file} can be written again")
         self._flushed_s = time.monotonic()
-        self._flush_took_s = self._flushed_s - started_s
+        self._flush_took_s = time.process_time() - started_s
         for rebalance in rebalances:
             _print(rebalance_line(rebalance))
         for _, document in posts:
@@ -392,6 +412,10 @@ class _Session:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _partitions(numbers: Sequence[int]) -> str:
+    return f"{OFFSETS_TOPIC}: {'partition' if len(numbers) == 1 else 'partitions'} {ranges_text(sorted(numbers))}"
 
 
 def _now_ms() -> int:

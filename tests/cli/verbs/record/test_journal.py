@@ -74,6 +74,22 @@ def test_what_was_taken_away_meanwhile_is_a_row_and_a_notice(tmp_path: Path, los
     assert read.courses["pay"].complete_since == (START_MS + 90_000) * 1000
 
 
+def test_a_log_that_was_truncated_is_read_again_from_its_end(tmp_path: Path) -> None:
+    log = rebalancing_log(2, seconds=60)
+    rig = recorded(tmp_path / "j.db", log)
+    before = log.next_offset
+    log = Written(next_offset=before - 10)
+    log.batch(pairs(*commits("pay", 7)), timestamp=START_MS + 90_000)
+    rig = Rig(rig.file, log)
+    rig.recorder.progress[0].position = before
+    rig.recorder.lose(Lost(log_partition=0, position=before, resumed=before - 10))
+    rig.read()
+    rig.flush()
+    rig.kill()
+    assert count_commits(rig.file)["pay", 0, (START_MS + 90_000) // 60_000] == 1
+    assert "the log was truncated" in of_journal(rig.file).notices[0]
+
+
 def test_a_log_that_was_compacted_before_the_first_start_has_no_gap(tmp_path: Path) -> None:
     log = Written()
     log.skip(100)

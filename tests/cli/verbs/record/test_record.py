@@ -19,7 +19,7 @@ from cli.sources.history.logs import read_log_history
 from tests.cli.command import Kohort
 from tests.cli.verbs.exporter.scrapes import Figures
 from tests.cli.verbs.record.test_recorder import commits_of, count_commits
-from tests.cli.verbs.watch.running import in_pipe
+from tests.cli.verbs.watch.running import Running, in_pipe
 from tests.kafka.broker import Broker, RunningBroker
 from tests.kafka.commits import commit_request, send_commits
 from tests.kafka.http_server import Answer, Asked, http_server
@@ -54,11 +54,11 @@ def test_a_member_that_joins_and_leaves_is_recorded_and_reported(
     with http_server(answer) as url:
         line = f"record -b {broker.bootstrap} --every 1 --lag --webhook {url} --journal"
         with in_pipe(kohort, tmp_path, line, file, name="record") as recording:
-            for _ in range(2):
+            for turn in range(2):
                 member = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
-                recording.wait_for(lambda run: f"{group}: generation" in run.stdout, "it joins")
+                recording.wait_for(partial(has_lines, f"{group}: generation", 2 * turn + 1), "it joins")
                 member.stop()
-            recording.wait_for(lambda run: run.stdout.count(f"{group}: generation") >= 4, "it left twice")
+            recording.wait_for(partial(has_lines, f"{group}: generation", 4), "it left twice")
             kohort(f"record --once -b {broker.bootstrap} --journal", file).assert_refused(
                 "is written by another kohort record", "name another --journal", status=3
             )
@@ -108,6 +108,10 @@ def test_killed_again_and_again_it_counts_everything_once(
         rows = database.execute("SELECT group_id, log_offset FROM rebalances").fetchall()
     assert len(rows) == len(set(rows))
     print(f"{sum(count_commits(file).values()):,} commits and {len(rows)} rebalances, each once")
+
+
+def has_lines(text: str, least: int, recording: Running) -> bool:
+    return recording.stdout.count(text) >= least
 
 
 def has_written(file: Path, before: int) -> bool:
