@@ -15,11 +15,21 @@ from tests.cli.command import Kohort, commands
 IDS = ["GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"]
 """Kafka takes an id of blanks from a client; an empty one selects nothing here."""
 NAMED = [
-    "CONTEXT", "DIR", "DURATION", "ERROR", "FILE", "HOST", "HOST:PORT", "HOST[:PORT]", "KEY", "N", "NAME",
+    "COMMAND", "CONTEXT", "DIR", "DURATION", "ERROR", "FILE", "HOST", "HOST:PORT", "HOST[:PORT]", "KEY", "N", "NAME",
     "NAME[:PARTITIONS]", "NEW", "OFFSET|TIME", "PATTERN", "PLAN", "PREFIX", "RACK", "REGEX", "RELEASE", "RULE",
-    "SCENARIO", "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC[:0,1]", "URL", "WORLD", "stable|empty|EPOCH",
+    "SCENARIO", "SIZE", "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC[:0,1]", "URL", "WORLD", "stable|empty|EPOCH",
 ]  # fmt: skip
-LISTS = ["A,B,…", "COLUMN[:desc],…", "HOST:PORT,…", "JAR,…", "PROTOCOL,…", "STATE,…", "TOPIC,…", "TYPE,…"]
+LISTS = [
+    "A,B,…",
+    "COLUMN[:desc],…",
+    "HOST:PORT,…",
+    "JAR,…",
+    "NAME,…",
+    "PROTOCOL,…",
+    "STATE,…",
+    "TOPIC,…",
+    "TYPE,…",
+]
 PAIRS = [
     "FEATURE=LEVEL",
     "KEY=FILE",

@@ -14,7 +14,7 @@ from tests.cli.command import Kohort, command_names
 from tests.cli.schemas import OF_FILES, SHARED, faults, load, schema_names, schema_of
 
 WITHOUT_DOCUMENT = {
-    "snapshot", "demo", "exporter", "serve", "offsets-export", "completion",
+    "snapshot", "demo", "exporter", "record", "serve", "offsets-export", "completion",
     "context-add", "context-rename", "context-use",
     *(schema_of(name) for name in command_names() if name.startswith("fault ") and name != "fault list"),
 }  # fmt: skip
