@@ -76,7 +76,7 @@ class ClassicConsumer(RebalancingMember):
 
     @property
     def is_outside(self) -> bool:
-        return super().is_outside or not (self._behavior.joins_without_topics or self._has_topics)
+        return super().is_outside or not (self._behavior.joins_for_missing_topics or self._has_topics)
 
     @property
     def _has_topics(self) -> bool:
