@@ -115,8 +115,8 @@ def _state_text(thread: StreamsThread, lags: Mapping[TaskId, int]) -> str | None
             return f"{task}: active"
         if offsets < 0:
             return f"{task}: copy"
-        behind = f" (lag {lags[task]})" if task in lags else ""
-        return f"{task}: {offsets}{behind}"
+        lag = f" (lag {lags[task]})" if task in lags else ""
+        return f"{task}: {offsets}{lag}"
 
     return "; ".join(text(task, offsets) for task, offsets in sorted(thread.offset_sums.items())) or None
 
