@@ -146,7 +146,7 @@ def _sent_by_librdkafka(assignor: str) -> list[bytes]:
             broker.wait_until_stable(
                 "g", members=number, polling=lambda: [one.poll(0.02) for one in consumers]
             )
-        settings = ConnectionSettings(bootstrap_servers=[broker.bootstrap_servers])
+        settings = ConnectionSettings(bootstrap_servers=(broker.bootstrap_servers,))
         with KafkaClient(settings) as client:
             (group,) = describe_groups(client, DESCRIBE_GROUPS, ["g"]).found.values()
         return [member.member_metadata for member in group.members]
