@@ -24,6 +24,7 @@ from groups.model import wrong_topic_name
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.posix import NotAskedError, PosixRegex, PosixSyntaxError
 from groups.regex.program import UnsureError
+from groups.streams_releases import ThreadRelease
 from groups.trees import Malformed, shown
 from wire.suggestion import did_you_mean
 
@@ -88,6 +89,10 @@ def check_member(script: MemberScript) -> None:
         _check_classic(script)
     else:
         _check_consumer(script)
+    try:
+        ThreadRelease.of(script.release, script.upgrade_from)
+    except ValueError as error:
+        raise Malformed(str(error), "release" if script.upgrade_from is None else "upgrade_from") from None
 
 
 def check_subscribe(event: Subscribe, script: MemberScript) -> None:

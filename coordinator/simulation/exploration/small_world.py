@@ -125,7 +125,14 @@ class SmallWorld(ExploredState):
         self.processes[name] += 1
         script, uuid = self.scripts[name], f"{name}-{self.processes[name]}"
         self.members[name] = member = make_member(
-            NewMember(client_id=name, script=script, image=self.image, position=no_position, member_uuid=uuid)
+            NewMember(
+                name=name,
+                client_id=name,
+                script=script,
+                image=self.image,
+                position=no_position,
+                member_uuid=uuid,
+            )
         )
         self._own.add(name)
         self.prints.pop(name, None)
