@@ -37,7 +37,7 @@ from wire.messages.streams_assignor import (
 )
 
 COMMIT_INTERVAL_MS, POLL_MS = 30_000, 100
-"""Defaults of Kafka Streams: commit.interval.ms, and poll.ms; after each poll a thread checks whether it must rejoin."""
+"""Defaults of Kafka Streams: commit.interval.ms and poll.ms. A thread checks after a poll whether it must rejoin."""
 
 
 @dataclass(slots=True)
