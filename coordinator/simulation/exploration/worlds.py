@@ -33,10 +33,13 @@ class Verb(Enum):
     ROLL = "{who} restarts with its next settings"
     EXPIRE = "the coordinator ends {what}"
     FAIL_OVER = "the coordinator fails over"
+    ENFORCE_REBALANCE = "{who} calls enforceRebalance"
+    SUBSCRIBE = "{who} subscribes to {what}"
+    UNSUBSCRIBE = "{who} unsubscribes"
 
 
 class ExplorationStep(NamedTuple):
-    """A step of a member (its name) or of the coordinator, and the message or timer if there are several."""
+    """A step of a member (its name) or of the coordinator, and the message, timer or topics if there are several."""
 
     verb: Verb
     who: str
@@ -88,6 +91,7 @@ _COOPERATIVE = replace(_EAGER, assignors=("cooperative-sticky",))
 _ONE_TOPIC = {"t": 2}
 _TROUBLE = frozenset({Verb.LEAVE, Verb.CRASH, Verb.EXPIRE})
 _ROLL = frozenset({Verb.ROLL})
+_CALLS = frozenset({Verb.SUBSCRIBE, Verb.UNSUBSCRIBE})
 
 WORLDS = {
     world.name: world
@@ -188,6 +192,24 @@ WORLDS = {
             members={"a": _CONSUMER, "b": _CONSUMER},
             perturbations=1,
             perturb=frozenset({Verb.FAIL_OVER, Verb.LOSE}),
+        ),
+        WorldSpec(
+            name="subscriptions",
+            summary="A member of a consumer group subscribes to fewer topics, or unsubscribes and subscribes again.",
+            topics={"t1": 1, "t2": 1},
+            members={"a": _CONSUMER, "b": _CONSUMER},
+            perturbations=1,
+            perturb=_CALLS,
+            starts_settled=True,
+        ),
+        WorldSpec(
+            name="calls",
+            summary="A cooperative member enforces a rebalance, or changes or ends its subscription.",
+            topics={"t1": 1, "t2": 1},
+            members={"a": _COOPERATIVE, "b": _COOPERATIVE},
+            perturbations=1,
+            perturb=_CALLS | {Verb.ENFORCE_REBALANCE},
+            starts_settled=True,
         ),
     )
 }
