@@ -31,11 +31,7 @@ class MemberAssignors:
     """See the module."""
 
     def __init__(
-        self,
-        member: ClientMember,
-        names: Sequence[str],
-        custom: Iterable[Assignor],
-        state: ApplicationState,
+        self, member: ClientMember, names: Sequence[str], custom: Iterable[Assignor], state: ApplicationState
     ) -> None:
         """`names` are preferred first; none: the library's. `custom`: the application's, which count as eager.
         Raises UnknownAssignorError: one is unknown. Raises BrokenAssignorError: one cannot be imported or made."""
@@ -165,8 +161,5 @@ class MemberAssignors:
     def _group_metadata(self) -> GroupMetadata:
         member, identity = self._consumer, self._consumer.identity
         return GroupMetadata(
-            group=identity.group,
-            generation=member.epoch,
-            member=member.member_id,
-            instance=identity.instance,
+            group=identity.group, generation=member.epoch, member=member.member_id, instance=identity.instance
         )

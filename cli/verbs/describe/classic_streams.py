@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 
 from cli.render.cells import Cell
 from cli.render.document import Table, columns
-from groups.classic_streams import (
-    MEANINGS,
-    StreamsThread,
-    error_name,
-    streams_threads,
-    task_lags,
-)
+from groups.classic_streams import MEANINGS, StreamsThread, error_name, streams_threads, task_lags
 from groups.model import Group, Topic
 from groups.times import duration_text, format_moment
 from wire.messages.streams_assignor import IS_ACTIVE, NO_REBALANCE, TaskId
