@@ -32,6 +32,7 @@ class ListenerScript:
     takes_s: Seconds | None = field(default=0.0, metadata=named("takes"))
     throws: bool = False
     commits: bool = False  # Whether it calls commitSync
+    unsubscribes: bool = False  # Whether it calls `Consumer.unsubscribe`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

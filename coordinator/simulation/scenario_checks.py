@@ -80,6 +80,9 @@ def check_member(script: MemberScript) -> None:
     for method in script.listener:
         if method not in _METHODS:
             raise Malformed(unknown("method", method, _METHODS), "listener", method)
+        if script.listener[method].unsubscribes and method != "assigned":
+            message = "only `assigned` may unsubscribe; what clients do in the others is not simulated"
+            raise Malformed(message, "listener", method, "unsubscribes")
     if script.after_error not in (None, *(choice.value for choice in AfterError)):
         names = ", ".join(choice.value for choice in AfterError)
         raise Malformed(f"expected one of {names}; found {shown(script.after_error)}", "after_error")
