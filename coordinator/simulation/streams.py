@@ -11,6 +11,7 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 
 from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.conversation import GroupMetadata, MemberAssignment, MemberAssignor
+from assignors.errors import AssignorFailedError
 from assignors.model import DenseGroup, Result
 from assignors.streams import STREAMS
 from assignors.streams.assignor import StreamsGroupSpec
@@ -234,14 +235,20 @@ class _Thread(MemberAssignor):
 
     def on_assignment(self, assignment: MemberAssignment, _group: GroupMetadata, /) -> None:
         """StreamsPartitionAssignor.maybeUpdateSubscriptionVersion: down to what all know, and up again after the last
-        old member."""
+        old member. Raises AssignorFailedError: the release cannot read this version."""
         if assignment.user_data is None:
             return
         read = read_streams_assignment(assignment.user_data)
-        common = read.version if read.commonly_known is None else read.commonly_known
-        changes = common > self._version or read.version < self._version
-        if changes:
-            self._version = common
+        if read.version > self._release.newest:
+            # A static thread gets the assignment of its newer predecessor (2.3.1 after 3.9.1, tried).
+            raise AssignorFailedError(
+                f"Unable to decode assignment data: used version: {read.version}; latest supported version: "
+                f"{self._release.newest}"
+            )
+        common, changes = read.commonly_known, False
+        if common is not None:  # none before version 3: a thread then keeps its own
+            changes = common > self._version or read.version < self._version
+            self._version = common if changes else self._version
         self._application.assigned(self._name, read, common if changes else None)
 
 

@@ -16,10 +16,11 @@ from assignors.model import DenseGroup, MemberSpec, Result
 from assignors.rules import from_named
 from assignors.streams import STREAMS
 from assignors.streams.assignor import StreamsGroupSpec, TaskAssignorName, ThreadTasks, assign_tasks
-from assignors.streams.model import StreamThread, Task, TaskSettings
+from assignors.streams.model import UNKNOWN_OFFSET_SUM, StreamThread, Task, TaskSettings, TopicPartition
 from assignors.streams.partition_groups import PartitionGroups
 from groups.streams_releases import ThreadRelease
 from wire.messages.streams_assignor import (
+    NEWEST_VERSION,
     NO_REBALANCE,
     OLDEST_WITH_NEWEST_KNOWN,
     StreamsAssignment,
@@ -94,7 +95,8 @@ class StreamsLeader:
         }
         spec = StreamsGroupSpec(
             threads=tuple(
-                _thread(member.id, sent[member.id], owned.get(member.id, frozenset())) for member in members
+                self._thread(member.id, sent[member.id], owned.get(member.id, frozenset()))
+                for member in members
             ),
             tasks=self.groups.tasks,
             stateful=self.groups.stateful,
@@ -105,18 +107,22 @@ class StreamsLeader:
         )
         return assign_tasks(spec).threads
 
-
-def _thread(
-    member: str, subscription: StreamsSubscription, owned: frozenset[tuple[str, int]]
-) -> StreamThread:
-    return StreamThread(
-        id=member,
-        process=subscription.process or _FUTURE,
-        owned=owned,
-        offset_sums={
-            Task(task.subtopology, task.partition): sum_ for task, sum_ in subscription.offset_sums.items()
-        },
-    )
+    def _thread(
+        self, member: str, subscription: StreamsSubscription, owned: frozenset[TopicPartition]
+    ) -> StreamThread:
+        """How a leader before 3.2 divides the tasks of a process among its threads is not known: state whose offset the
+        data does not show does not count, so that tasks stay where they run."""
+        is_old = self.release.newest < NEWEST_VERSION
+        return StreamThread(
+            id=member,
+            process=subscription.process or _FUTURE,
+            owned=owned,
+            offset_sums={
+                Task(task.subtopology, task.partition): sum_
+                for task, sum_ in subscription.offset_sums.items()
+                if not (is_old and sum_ == UNKNOWN_OFFSET_SUM)
+            },
+        )
 
 
 def _as_before(subscription: StreamsSubscription, is_newer: bool) -> ThreadTasks:

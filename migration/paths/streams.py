@@ -33,6 +33,7 @@ from migration.paths import path as dangers
 from migration.paths.path import Path, PathContext, Rounds, all_back
 from migration.paths.stop_and_start import START, stop_all
 from migration.rules.streams import MOST_TASKS, is_always_eager, named_copies, old_releases
+from wire.messages.streams_assignor import OLDEST_WITH_NEWEST_KNOWN
 
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
 _THREAD = re.compile(r"(?P<instance>.+)-StreamThread-\d+-consumer")
@@ -73,12 +74,21 @@ def _newer(context: PathContext) -> Step:
             *(() if known else ("# the release that runs now, if it is older",)),
         ),
         start=MemberStart(assignors=(STREAMS,), release=_NEWER, upgrade_from=value or _OLD),
-        shown=StreamsRelease(knows=OLDEST_COOPERATIVE),
+        shown=None if _hides(context) else StreamsRelease(knows=OLDEST_COOPERATIVE),
         # A cooperative thread from before this step is restarted in one of its rounds.
         always=() if has_cooperative else (StreamsRebalancing(protocol=Rebalancing.EAGER),),
         expect="The group stays eager: all instances revoke their tasks in each rebalance.",
-        rollback="Start the instances with the old release again, without upgrade.from.",
+        rollback="Start the instances with the old release again, without upgrade.from."
+        + (_UNREADABLE if context.has_static else ""),
     )
+
+
+_UNREADABLE = (
+    " A static one must be away until its session has expired (session.timeout.ms): before that it gets the "
+    "assignment of its predecessor, and the old release dies on it: `Unable to decode assignment data: used version: "
+    "11`."
+)
+"""Tried with 2.3.1 after 3.9.1."""
 
 
 def _oldest(context: PathContext) -> str | None:
@@ -87,6 +97,9 @@ def _oldest(context: PathContext) -> str | None:
     old = min((version for version in versions if version), default=None)
     if old is not None:
         return version_text(old[:2]) if is_always_eager(old) else None
+    if _hides(context):
+        used = {thread.used for thread in streams_threads(context.case.group)}
+        return "0.10.0" if 1 in used else "1.1"
     newest = [thread.newest_known for thread in streams_threads(context.case.group)]
     known = [version for version in newest if version is not None]
     if not known or len(known) < len(newest) or min(known) >= OLDEST_COOPERATIVE:
@@ -94,12 +107,18 @@ def _oldest(context: PathContext) -> str | None:
     return FIRST_RELEASES.get(min(known))
 
 
+def _hides(context: PathContext) -> bool:
+    """Whether a thread sends version 1 or 2, which hide the release: one before 2.0, or `upgrade.from` of one."""
+    used = [thread.used for thread in streams_threads(context.case.group)]
+    return any(version is not None and version < OLDEST_WITH_NEWEST_KNOWN for version in used)
+
+
 _WHERE_OLD = "Skip this step if every instance runs 2.4 or later already."
 
 
 def _cooperative(context: PathContext, *, id: str) -> Step:
     title, action = _WITHOUT[id]
-    gets_newer = id == START and any(old_releases(context.case).values())
+    gets_newer = id == START and not all(is_old is False for is_old in old_releases(context.case).values())
     return _bounce(
         context,
         id=id,
@@ -169,7 +188,7 @@ def _bounce(
     actions: tuple[str, ...],
     config: tuple[str, ...],
     start: MemberStart,
-    shown: Condition,
+    shown: Condition | None,
     always: tuple[Condition, ...] = (),
     expect: str,
     rollback: str,
@@ -178,6 +197,7 @@ def _bounce(
 ) -> Step:
     """A restart of all instances, or of those with `members`; `shown` is what the threads' data shows at its end,
     `always` after each round."""
+    data = f"{_SHOWN[type(shown)]} (kohort describe --members)" if shown else "its log shows the release"
     rounds = _by_instance(context, context.members if members is None else members, at_once=at_once)
     action = RoundAction.START if at_once else RoundAction.RESTART
     next_round = "Start the next round only after the check of this one has exited with status 0."
@@ -202,13 +222,12 @@ def _bounce(
         "expire (session.timeout.ms: 45 s by default, 10 s before 3.0), and its tasks wait until then. After that each "
         "active task goes to the process with its standby copy, if there is one; an instance that returns gets it back "
         "when its own copy is warm (a probing rebalance, from 2.6 on).",
-        complete_when="The group is Stable, every member has rejoined under a new id, and "
-        f"{_SHOWN[type(shown)]} (kohort describe --members). upgrade.from up to 1.1 shows as version 1 or 2 of "
-        "the assignor's data, from 2.0 to 2.3 only in a rebalance: an eager thread rejoins without partitions. At its "
-        "start an instance (2.4 to 3.9) logs `Eager rebalancing protocol is enabled now for upgrade from 2.3.x`, or "
-        "`Cooperative rebalancing protocol is enabled now`.",
+        complete_when=f"The group is Stable, every member has rejoined under a new id, and {data}. upgrade.from "
+        "up to 1.1 shows as version 1 or 2 of the assignor's data, from 2.0 to 2.3 only in a rebalance: an eager "
+        "thread rejoins without partitions. At its start an instance (2.4 to 3.9) logs `Eager rebalancing protocol is "
+        "enabled now for upgrade from 2.3.x`, or `Cooperative rebalancing protocol is enabled now`.",
         between=settled,
-        gate=(*settled, shown),
+        gate=settled if shown is None else (*settled, shown),
         dangers=(
             Risk(
                 what="upgrade.from is 2.3 or lower with Kafka Streams 4.0 or later.",

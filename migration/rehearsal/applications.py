@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from coordinator.consumer.library import AfterError
 from coordinator.simulation.scenario import MemberScript, StreamsScript
-from groups.classic_streams import Rebalancing, StreamsThread, streams_threads
+from groups.classic_streams import StreamsThread, streams_threads
 from groups.counts import counted
 from groups.group_spec import WhatIf
 from groups.model import Topic
@@ -31,8 +32,10 @@ def with_application(
     """The members as threads of the application. Raises CannotRehearseError: what its tasks need is not known; the
     message says what, and how to provide it."""
     threads = streams_threads(found_group.group)
+    # Next to a release before 2.4, a newer one must be eager.
+    is_eager = plan.destination is Destination.COOPERATIVE or any(map(_is_old, threads))
     members = {
-        thread.member.id: _as_thread(simulated.members[thread.member.id], thread, plan.destination)
+        thread.member.id: _as_thread(simulated.members[thread.member.id], thread, is_eager)
         for thread in threads
     }
     application, unknown = _application(found_group, found_group.topics, members, request)
@@ -62,13 +65,21 @@ def _application(
     return application, [f"{names.get(one.subject, one.subject)}: {one.why}" for one in found.undetermined]
 
 
-def _as_thread(member: SimulatedMember, thread: StreamsThread, destination: Destination) -> SimulatedMember:
+def _as_thread(member: SimulatedMember, thread: StreamsThread, is_assumed_eager: bool) -> SimulatedMember:
     version = thread.newest_known or thread.used
-    release = None if version is None else FIRST_RELEASES.get(version)
-    is_old = version is not None and version < OLDEST_COOPERATIVE
-    is_eager = thread.rebalancing is None and destination is Destination.COOPERATIVE and not is_old
-    script = replace(member.script, release=release, upgrade_from=_EAGER_BY if is_eager else None)
+    hides = thread.rebalancing is None and not _is_old(thread)
+    script = replace(
+        member.script,
+        release=None if version is None else FIRST_RELEASES.get(version),
+        upgrade_from=_EAGER_BY if hides and is_assumed_eager else None,
+        after_error=AfterError.DIE.value,
+    )
     return replace(member, script=script)
+
+
+def _is_old(thread: StreamsThread) -> bool:
+    version = thread.newest_known or thread.used
+    return version is not None and version < OLDEST_COOPERATIVE
 
 
 def _remarks(
@@ -79,7 +90,14 @@ def _remarks(
         scripts: list[MemberScript] = [members[thread.member.id].script for thread in hidden]
         assumed = f"upgrade.from={_EAGER_BY}" if scripts[0].upgrade_from else "no upgrade.from"
         yield f"{counted(len(hidden), 'thread')} did not show upgrade.from: rehearsed with {assumed}"
-    if any(thread.rebalancing is Rebalancing.EAGER for thread in threads):
+    hiding = [thread for thread in threads if thread.subscription and thread.newest_known is None]
+    if hiding:
+        release = members[hiding[0].member.id].script.release
+        yield (
+            f"{counted(len(hiding), 'thread')} did not show the release, as before 2.0 or by upgrade.from up to 1.1: "
+            f"rehearsed as Kafka Streams {release}"
+        )
+    if any(map(_is_old, threads)):
         yield (
             "tasks that a leader before 2.6 assigns are computed as by the sticky assignor of 4.3: which thread gets "
             "which one may differ"

@@ -365,18 +365,23 @@ class PlanRun:
         before, began_s = simulation.costs, simulation.now_s
         arrived = True
         while self._undo and arrived:
-            for action in self._undo.pop():
+            actions = self._undo.pop()
+            for action in actions:
                 simulation.perform(action)
-            simulation.wait(self._plan.bounce_s)
+            simulation.wait(max(self._plan.bounce_s, *(action.away_s for action in actions)))
             arrived = simulation.wait_until_settled()
         if self._bridge is not None and arrived:
             self._bridge.leave()  # it joined before the rounds that were undone
             arrived = simulation.wait_until_settled()
+        missing = (
+            simulation.missing([]) if self._faults is NO_FAULTS else ""
+        )  # a fault may have killed a member
         now = simulation.group()
         ends = {group and (group.type, group.protocol, group.state) for group in (now, start)}
-        arrived = arrived and len(ends) == 1 and now is not None
+        arrived = arrived and not missing and len(ends) == 1 and now is not None
         if not arrived:
             where = "nowhere" if now is None else f"{now.type.value} ({now.protocol}), {now.state.value}"
+            where += f"; {missing}" if missing else ""
             rollback = f"the rollback from step {step}, round {round_}"
             self._unsafe.append(f"{rollback}, ends in another state: {where}")
         costs, lasted_s = simulation.costs - before, round(simulation.now_s - began_s, 1)

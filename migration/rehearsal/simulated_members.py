@@ -21,6 +21,7 @@ from coordinator.simulation.variants import of_brokers
 from groups.client_library import library_of
 from groups.group_spec import current_of
 from groups.model import Cluster, Group, GroupType, Member, MemberProtocol, Topic, usual_protocol
+from groups.streams_releases import ThreadRelease
 from migration.client_config import ClientConfig, configs_of_member
 from migration.model import MemberStart, Plan, PlannedMember, Rollout, RoundAction, round_names
 
@@ -252,7 +253,20 @@ def rollback_of(
     if rollout.action is RoundAction.START:
         return tuple(MemberAction(member=action.member, script=None) for action in actions)
     return tuple(
-        MemberAction(member=action.member, script=scripts[action.member], away_s=action.away_s)
+        MemberAction(
+            member=action.member,
+            script=scripts[action.member],
+            away_s=max(action.away_s, _session_s(action.script, scripts[action.member])),
+        )
         for action in actions
         if action.script != scripts[action.member]
     )
+
+
+def _session_s(newer: MemberScript | None, older: MemberScript) -> float:
+    """How long a static thread of Kafka Streams that gets its old release again must be away: its session, as the old
+    release cannot read the assignment of the newer one. 0 for other members."""
+    if newer is None or newer.instance is None or newer.release == older.release:
+        return 0.0
+    usual_ms = ThreadRelease.of(newer.release, newer.upgrade_from).session_timeout_ms
+    return (int(newer.config.get("session.timeout.ms", usual_ms)) + 1_000) / 1_000

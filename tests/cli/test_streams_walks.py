@@ -232,3 +232,55 @@ def test_a_rehearsal_has_the_rebalances_gates_and_versions_of_the_real_walk(
     expected = [of_generation for one in rounds for of_generation in one["versions"]]
     assert generations[-len(expected) :] == expected
     assert len(places(plan)) == len(rounds)
+
+
+TOPOLOGY = """Topologies:
+   Sub-topology: 0
+    Source: clicks-source (topics: [clicks])
+      --> count
+    Processor: count (stores: [clicks-counts])
+      --> none
+      <-- clicks-source
+
+  Sub-topology: 1
+    Source: orders-source (topics: [orders])
+      --> other
+    Processor: other (stores: [orders-counts])
+      --> none
+      <-- orders-source
+"""
+
+
+def test_a_rehearsal_takes_a_topology_and_settings(kohort: Kohort, tmp_path: Path) -> None:
+    """A38: what they say is not assumed; mistakes and the plan's own rehearsal know them, too."""
+    snapshot, plan, topology = tmp_path / "found.yaml", tmp_path / "plan.yaml", tmp_path / "topology.txt"
+    recorded = yaml.safe_load(WALKS.read_text())["back-to-eager"]
+    tree = {"kohort": 1, "topics": recorded["topics"], "groups": {"back-to-eager": recorded["group"]}}
+    snapshot.write_text(yaml.safe_dump(tree))
+    topology.write_text(TOPOLOGY)
+    plan_in(kohort, plan, "back-to-eager", "eager", "--snapshot", snapshot)
+    rehearse = ("rehearse", plan, "--snapshot", snapshot)
+    bare = kohort.quick(*rehearse).succeeded()
+    assert "num.standby.replicas=0, probing.rebalance.interval.ms=600000; --setting changes" in bare.stderr
+    answer = kohort.quick(
+        *rehearse,
+        "--topology",
+        topology,
+        "--setting",
+        "num.standby.replicas=1",
+        "--mistakes",
+        "--output",
+        "json",
+    )
+    assert answer.document["safe"], answer.stderr
+    assert "num.standby.replicas" not in answer.stderr
+    kinds = {mistake["mistake"]: mistake["why_not"] for mistake in answer.document["mistakes"]}
+    assert kinds["upgrade-from-kept"] == "no step removes the upgrade.from of an earlier one"
+    assert kinds["upgrade-from-refused"] is None
+    topology.write_text("Topology")
+    kohort.quick(*rehearse, "--topology", topology).assert_refused("line 1", "Sub-topology: 0")
+    planned = kohort.quick(
+        "plan", "back-to-eager", "--to", "eager", "--rehearse", "--seeds", "1", "--snapshot", snapshot
+    )
+    assert "rehearsed" in planned.succeeded().stdout.lower()
+    assert "was not rehearsed" not in planned.stdout

@@ -11,6 +11,7 @@ import yaml
 from assignors.streams.assignor import StreamsGroupSpec
 from assignors.streams.model import RUNNING, StreamThread, Task
 from assignors.streams.rounds import run_rounds
+from coordinator.simulation.result import RunResult
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, StreamsScript, Variant
 from coordinator.simulation.scenario_file import scenario_from_tree, shipped_scenario, shipped_text
@@ -31,6 +32,10 @@ def assignments(scenario: Scenario, member: str, **options: Any) -> list[str]:
     """The tasks of each assignment that the thread gets, as in the story."""
     result = run(scenario, 1, **options)
     assert result.violations == ()
+    return assignments_of(result, member)
+
+
+def assignments_of(result: RunResult, member: str) -> list[str]:
     lines = [entry.what for entry in result.story if entry.who == member]
     return [line.partition("; rejoins")[0][5:] for line in lines if line.startswith("gets ")]
 
@@ -129,8 +134,18 @@ def test_an_eager_thread_gives_up_all_its_tasks_in_a_rebalance() -> None:
 def test_a_leader_throws_on_data_from_before_2_0_and_newer_data() -> None:
     """An upgrade from before 2.0 without `upgrade.from`: the leader throws, as Java's does."""
     scenario = of_releases({"release": "1.1"}, {"release": "3.9.1"})
-    result = run(replace(scenario, until_s=40), 1)
+    result = run(replace(scenario, until_s=32), 1)
     assert any("incompatible pre Kafka 2.0 subscription" in entry.what for entry in result.story)
+
+
+def test_a_static_thread_of_an_old_release_dies_on_newer_data() -> None:
+    """Within its session it gets the assignment of its predecessor, as 2.3.1 after 3.9.1 does."""
+    tree = scenario_tree(shipped_scenario(WARM_UP))
+    tree["members"]["right-1"] |= {"instance": "right", "after_error": "die"}
+    tree["events"].append({"at": 60, "restart": "right-1", "with": {"release": "2.3.1"}, "after": 5})
+    result = run(scenario_from_tree(tree, name="static"), 1)
+    assert [error.member for error in result.thrown] == ["right-1"]
+    assert assignments_of(result, "left-1")[-1] == "active tasks 0_0, 0_1, 0_2, 0_3"
 
 
 def test_a_closed_thread_stays_a_member_until_its_session_expires() -> None:

@@ -90,6 +90,7 @@ GROUPS: Mapping[str, Group] = {
     "2.3, stateless": running(4, stateful=False),
     "2.3, standby copies, two threads": running(4, standby=True, threads=2),
     "2.0": running(3),
+    "1.1": running(2),
     "2.3 and 2.8": application(*running(4, instances="a").members, *running(9, 4, instances="bc").members),
     "2.4": running(5),
     "2.8, two threads": running(9, threads=2, instances="ab"),
@@ -123,10 +124,18 @@ def test_what_the_bounces_of_applications_cost_is_as_recorded(to: Destination) -
 
 
 @pytest.mark.parametrize(
-    ("group", "to"), [("2.3, standby copies, two threads", COOPERATIVE), ("3.9", EAGER), ("2.4", COOPERATIVE)]
+    ("group", "to"),
+    [
+        (GROUPS["2.3, standby copies, two threads"], COOPERATIVE),
+        (GROUPS["3.9"], EAGER),
+        (GROUPS["2.4"], COOPERATIVE),
+        (running(4, static=True), COOPERATIVE),
+    ],
+    ids=["2.3", "3.9", "2.4", "2.3, static"],
 )
-def test_the_rollback_arrives_from_every_round(group: str, to: Destination) -> None:
-    scene = Scene(GROUPS[group], to)
+def test_the_rollback_arrives_from_every_round(group: Group, to: Destination) -> None:
+    """A static thread of an old release waits for the session of the newer one."""
+    scene = Scene(group, to, bounce_s=3.0)
     for place in places(scene.plan):
         run = scene.rehearse(stop_at=place)
         assert (run.unsafe, run.back and run.back.arrived) == ((), True), place
@@ -202,6 +211,9 @@ def test_plans_of_consumers_have_no_mistakes_of_streams() -> None:
 
 def test_what_data_does_not_show_is_assumed_and_said() -> None:
     hidden, shown = Scene(running(9), COOPERATIVE).simulated, Scene(running(4), COOPERATIVE).simulated
+    mixed, oldest = Scene(GROUPS["2.3 and 2.8"], EAGER).simulated, Scene(GROUPS["1.1"], COOPERATIVE).simulated
+    assert [one.script.upgrade_from for one in mixed.members.values()] == [None, "2.3", "2.3"]
+    assert any("did not show the release" in remark for remark in oldest.remarks)
     assert {one.script.upgrade_from for one in hidden.members.values()} == {"2.3"}
     assert "3 threads did not show upgrade.from: rehearsed with upgrade.from=2.3" in hidden.remarks
     assert {(one.script.release, one.script.upgrade_from) for one in shown.members.values()} == {
