@@ -30,7 +30,7 @@ walks: $(SETUP) ## Compare random sequences of requests on Kafka and Kohort, and
 migrations: $(SETUP) ## Carry out printed plans on a real broker while a producer writes, predict 270 leaders, and verify offsets in copied logs
 	$(LONG) --durations 30 tests/migration tests/groups/test_succession_broker.py \
 		tests/groups/offsets/test_proof.py tests/cli/verbs/offsets/test_cluster_copies.py \
-		tests/cli/test_classic_streams.py
+		tests/cli/test_classic_streams.py tests/cli/test_streams_walks.py
 
 brokers: $(SETUP) ## Run the tests of commands on a real broker that `make test` runs on `kohort serve`
 	KOHORT_BROKER=real $(BIN)/python -m pytest tests/cli --numprocesses $(JOBS) --dist loadfile

@@ -38,6 +38,7 @@ class AssignmentRule(Enum):
     NON_SUBSCRIBER = "a partition is assigned to a member that does not subscribe to its topic"
     NO_SUCH_PARTITION = "a partition that does not exist is assigned"
     HANDED_OVER = "a partition is assigned to a new owner before the old one has revoked it (KIP-429)"
+    INCOMPLETE = "a partition is assigned to no member (KIP-848: INVALID_ASSIGNMENT)"
 
 
 class BrokenAssignorError(AssignorError):

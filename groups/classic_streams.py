@@ -14,6 +14,7 @@ from typing import TypeVar
 from assignors.streams import STREAMS
 from groups.model import Group, GroupType, Member, Topic
 from groups.streams import StreamsMember, Tasks
+from groups.streams_releases import FIRST_RELEASES, OLDEST_COOPERATIVE
 from wire.messages.reader import DecodeError
 from wire.messages.streams_assignor import (
     IS_ACTIVE,
@@ -27,20 +28,6 @@ from wire.messages.streams_assignor import (
     read_streams_subscription,
 )
 
-OLDEST_COOPERATIVE = 5
-"""The newest version known to Kafka Streams 2.4, the first release that can rebalance cooperatively."""
-FIRST_RELEASES = {
-    3: "2.0",
-    4: "2.1",
-    5: "2.4",
-    6: "2.5",
-    7: "2.6.0",
-    8: "2.6.1",
-    9: "2.8",
-    10: "3.0",
-    11: "3.2",
-}
-"""The first release of Kafka Streams that knows each version; versions 1 and 2 do not show it."""
 T = TypeVar("T")
 
 

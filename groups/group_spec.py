@@ -16,16 +16,7 @@ from assignors.model import NO_GENERATION, Claim, GroupSpec, MemberSpec, TopicSp
 from assignors.registry import BUILT_IN, rebalance_protocol
 from assignors.streams import STREAMS
 from groups.client_library import MIXING, library_of
-from groups.model import (
-    Group,
-    GroupType,
-    Member,
-    MemberProtocol,
-    Partitions,
-    Subscription,
-    Topic,
-    UserData,
-)
+from groups.model import Group, GroupType, Member, MemberProtocol, Partitions, Subscription, Topic, UserData
 from groups.regex.broker import InvalidRegexError, compile_broker_regex
 from wire.messages.reader import DecodeError
 from wire.messages.streams_assignor import read_streams_subscription

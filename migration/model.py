@@ -306,6 +306,8 @@ class MemberStart:
     """Its list under the classic protocol, preferred first, by the assignors' own names (`range`)."""
     remote_assignor: str | None = None
     """The assignor that it requests under the consumer protocol; None: the broker's first (`uniform`)."""
+    release: str | None = None  # Of Kafka Streams; None: unchanged
+    upgrade_from: str | None = None  # Kafka Streams' `upgrade.from`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from cli.sources.permissions import READING, Needs, cause_of, with_missing_operations
 from cli.sources.source import FoundRecords
 from groups.counts import first_names
+from groups.features import GROUPS_OF
 from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
@@ -35,6 +36,8 @@ _DESCRIBED_BY: Mapping[GroupType, Api] = {
     GroupType.STREAMS: STREAMS_GROUP_DESCRIBE,
 }
 """The describe request of each type; groups of any other type are described as classic groups."""
+
+_FEATURES = {kind: feature for feature, kind in GROUPS_OF.items()}
 
 
 def with_offsets(
@@ -108,7 +111,25 @@ def described_by_kind(
         by_kind.setdefault(kinds.get(name, GroupType.CLASSIC), []).append(name)
     for kind, names in by_kind.items():
         api = _DESCRIBED_BY.get(kind, DESCRIBE_GROUPS)
-        yield kind, describe_groups(client, api, names, operations=operations)
+        answers = describe_groups(client, api, names, operations=operations)
+        failed = {name: _with_feature(client, kind, failure) for name, failure in answers.failed.items()}
+        yield kind, replace(answers, failed=failed)
+
+
+def _with_feature(client: KafkaClient, kind: GroupType, failure: Failure) -> Failure:
+    """The failure, with the remedy if groups of this type are turned off: brokers list them, but describe none."""
+    feature = _FEATURES.get(kind)
+    if (
+        failure.code != ErrorCode.UNSUPPORTED_VERSION
+        or feature is None
+        or client.home().features.levels.get(feature)
+    ):
+        return failure
+    message = (
+        f"{failure.name}: {feature} is 0, so brokers describe no {kind.value.lower()} group; "
+        f"`kohort features set {feature}=1` turns them on"
+    )
+    return replace(failure, message=message)
 
 
 def problems_of(failed: Mapping[str, Failure]) -> tuple[Problem, ...]:

@@ -95,6 +95,11 @@ class WireSource(LiveSource):
         facts, problems = live_answers.listed_facts(
             self.client, {group.group_id: type_of(group.group_type) for group in listed}
         )
+        # The list has what a cluster reports of groups that are turned off; only describing one is an error.
+        off = [problem for problem in problems if problem.error == ErrorCode.UNSUPPORTED_VERSION.name]
+        for line in live_answers.in_lines(off):
+            self.notices.add(f"{line.subject}: assignor and members are not known: {line.message}")
+        problems = [problem for problem in problems if problem not in off]
         self._explain_dead(name for name, (state, *_) in facts.items() if state_of(state) is GroupState.DEAD)
         rows = (live_answers.listed_group(group, *facts.get(group.group_id, ())) for group in listed)
         return ReadResult(tuple(rows), (*live_answers.problems_of(listing.failed), *problems))

@@ -17,6 +17,9 @@ from wire.errors import ErrorCode
 class ClassicConsumer(RebalancingMember):
     """See the module."""
 
+    leaves_when_closed = True
+    """`internal.leave.group.on.close`, which Kafka Streams sets to false."""
+
     @property
     def fetching(self) -> Partitions:
         return frozenset() if self.by_hand else self.owned & self.positioned
@@ -76,7 +79,7 @@ class ClassicConsumer(RebalancingMember):
 
     @property
     def is_outside(self) -> bool:
-        return super().is_outside or not (self._behavior.joins_without_topics or self._has_topics)
+        return super().is_outside or not (self._behavior.joins_for_missing_topics or self._has_topics)
 
     @property
     def _has_topics(self) -> bool:
@@ -251,7 +254,8 @@ class ClassicConsumer(RebalancingMember):
             self._raise(error, now_ms, "Failed to close kafka consumer")
         self._own(frozenset())
         is_member = not refused and self.state is not ClassicState.UNJOINED and self.member_id
-        if is_member and self._coordinator is not None and self.identity.instance is None:
+        leaves = self.leaves_when_closed and self.identity.instance is None
+        if is_member and leaves and self._coordinator is not None:
             self._send(self._leave_request(), self._left)
         else:
             self._end()

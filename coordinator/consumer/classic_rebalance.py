@@ -91,8 +91,9 @@ class RebalancingMember(PreparingMember):
         self._is_silent = False
         self._joined, self._joined_counts = self._topics(), self._counts(self._topics())
         self._joined_for, self._collects_until_ms = self.subscription, base.NEVER
+        topics = self._joined if self._behavior.joins_for_missing_topics else tuple(self._joined_counts)
         try:
-            protocols = self._assignors.subscriptions(self._joined, self.owned | self._history, self._version)
+            protocols = self._assignors.subscriptions(topics, self.owned | self._history, self._version)
         except AssignorFailedError as error:
             self._rebalance = RebalancePhase.NONE
             self._fail_to_join(_ASSIGNOR_ERROR, now_ms, str(error))

@@ -27,7 +27,6 @@ from coordinator.consumer.outputs import Warned
 from coordinator.consumer.reconciling_member import NO_EPOCH, AsyncState
 from coordinator.engine.consumer.client_assignment import (
     InstallAssignment,
-    InstallAssignmentAnswer,
     PrepareAssignment,
     PrepareAssignmentAnswer,
 )
@@ -348,10 +347,4 @@ class AsyncConsumer(DepartingMember):
             metadata=computed.metadata,
             error=computed.error,
         )
-        self._send(request, partial(self._installed, client_side))
-
-    def _installed(self, client_side: LocalAssignors, answer: object, _now_ms: int) -> None:
-        client_side.installed(answer)
-        if isinstance(answer, InstallAssignmentAnswer) and answer.error is ErrorCode.INVALID_ASSIGNMENT:
-            message = f"assignor {client_side.in_use!r}: {answer.message}"
-            self._fail(base.java_exception(answer.error), message)
+        self._send(request, lambda answer, _now_ms: client_side.installed(answer))

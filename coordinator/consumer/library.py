@@ -69,8 +69,8 @@ class Behavior:
     replaces_subscription: bool = False
     """Whether topics, a regular expression and partitions of `assign` replace each other; otherwise a consumer must
     unsubscribe before, and a `poll` without any of them throws."""
-    joins_without_topics: bool = True
-    """Whether the classic consumer joins although no topic that it subscribes to exists."""
+    joins_for_missing_topics: bool = True
+    """Whether the classic consumer also joins for topics that do not exist: it names them, and may have no other."""
     calls_lost_again: bool = True
     """Whether `close` after `unsubscribe` calls `lost` with what the consumer protocol's `unsubscribe` has revoked."""
     clears_regex: bool = False
@@ -129,7 +129,7 @@ _LIBRDKAFKA = ClientLibrary(
         tolerates_assignments=True,
         followers_watch=True,
         replaces_subscription=True,
-        joins_without_topics=False,
+        joins_for_missing_topics=False,
         calls_lost_again=False,
         clears_regex=True,
         fatal_error="_FATAL",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from assignors.assignor import Assignor, RebalanceProtocol
 from assignors.conversation import MemberAssignment
-from assignors.errors import AssignorFailedError
+from assignors.errors import AssignmentRule, AssignorFailedError, RuleBrokenError
 from assignors.model import Claim, GroupSpec, MemberSpec, TopicSpec
 from assignors.rebalance import run_rebalances
 from coordinator.consumer.leader import by_topic, places
@@ -113,7 +113,7 @@ class LocalAssignors:
 
 def _assigned(assignor: Assignor, group: PrepareAssignmentAnswer) -> LocalAssignment:
     """Run the assignor until it withholds no partition (KIP-429): the coordinator itself waits for former owners. Each
-    member gets bytes of the version that it sent itself: this one it can read."""
+    member gets bytes of the version that it sent itself: this one it can read. Raises RuleBrokenError."""
     ids = {name: topic for topic, name, _ in group.topics}
     spec = _spec(group)
     owned = {member.id: member.owned.partitions for member in spec.members}
@@ -125,6 +125,9 @@ def _assigned(assignor: Assignor, group: PrepareAssignmentAnswer) -> LocalAssign
     if series.failure:
         return _failed(group, series.failure, AssignorFailedError.code)
     last = series.rebalances[-1]
+    every = {(name, number) for _, name, count in group.topics for number in range(count)}
+    if missing := every - {place for share in last.assignment.values() for place in places(share)}:
+        raise RuleBrokenError(assignor.name, AssignmentRule.INCOMPLETE, "-".join(map(str, min(missing))))
     return LocalAssignment(
         assignments={
             member: {ids[name]: tuple(numbers) for name, numbers in partitions.items()}

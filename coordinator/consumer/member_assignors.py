@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from assignors.assignor import Assignor, Leader, Side
+from assignors.assignor import Assignor, Leader, RebalanceProtocol, Side
 from assignors.conversation import ApplicationState, AssignorMetadata, GroupMetadata, MemberAssignment
 from assignors.errors import AssignorFailedError
 from assignors.guard import guarded
@@ -31,11 +31,7 @@ class MemberAssignors:
     """See the module."""
 
     def __init__(
-        self,
-        member: ClientMember,
-        names: Sequence[str],
-        custom: Iterable[Assignor],
-        state: ApplicationState,
+        self, member: ClientMember, names: Sequence[str], custom: Iterable[Assignor], state: ApplicationState
     ) -> None:
         """`names` are preferred first; none: the library's. `custom`: the application's, which count as eager.
         Raises UnknownAssignorError: one is unknown. Raises BrokenAssignorError: one cannot be imported or made."""
@@ -49,7 +45,7 @@ class MemberAssignors:
         )
         self._sent: dict[str, AssignorMetadata] = {}  # Each assignor's last metadata
         self._assigned_generation = NO_GENERATION
-        """The generation of the last assignment, which librdkafka sends; Java sends the one that the member knows."""
+        """The generation of the last assignment."""
 
     def named(self, name: str) -> Assignor:
         """The application's, or one that is registered. Raises UnknownAssignorError: there is none."""
@@ -61,18 +57,25 @@ class MemberAssignors:
         """The protocols of a JoinGroup: the subscription, with each assignor's user data. Raises AssignorFailedError:
         an assignor throws."""
         protocols = []
-        generation = self._consumer.epoch if self._leader is Leader.JAVA else self._assigned_generation
         for name in self.names:
             subscription = EmbeddedSubscription(
                 version=version,
                 topics=topics,
                 user_data=self._user_data(name, topics),
                 owned=by_topic(owned),
-                generation=generation,
+                generation=self._generation(name),
                 rack=self._consumer.identity.rack,
             )
             protocols.append(JoinProtocol(name, write_subscription(subscription)))
         return tuple(protocols)
+
+    def _generation(self, name: str) -> int:
+        """Java sends the one that the member knows; librdkafka that of the last assignment, and only for
+        `cooperative-sticky` (rd_kafka_sticky_assignor_get_metadata)."""
+        if self._leader is Leader.JAVA:
+            return self._consumer.epoch
+        cooperates = RebalanceProtocol.COOPERATIVE in self.named(name).protocols
+        return self._assigned_generation if cooperates else NO_GENERATION
 
     def _user_data(self, name: str, topics: tuple[str, ...]) -> bytes | None:
         call = AssignorCall(assignor=name, method=AssignorMethod.SUBSCRIPTION_USER_DATA, topics=topics)
@@ -158,8 +161,5 @@ class MemberAssignors:
     def _group_metadata(self) -> GroupMetadata:
         member, identity = self._consumer, self._consumer.identity
         return GroupMetadata(
-            group=identity.group,
-            generation=member.epoch,
-            member=member.member_id,
-            instance=identity.instance,
+            group=identity.group, generation=member.epoch, member=member.member_id, instance=identity.instance
         )

@@ -72,14 +72,7 @@ _RECONCILED = AsyncState.ACKNOWLEDGING, AsyncState.STABLE
 class ReconcilingMember(committing_member.CommittingMember):
     """See the module. The protocol, with its heartbeats, is in the subclass."""
 
-    def __init__(
-        self,
-        identity: Identity,
-        image: TopicImage,
-        position: Position,
-        *,
-        uuid: str,
-    ) -> None:
+    def __init__(self, identity: Identity, image: TopicImage, position: Position, *, uuid: str) -> None:
         super().__init__(identity, image, position)
         self.state = AsyncState.UNSUBSCRIBED
         self.member_id = uuid

@@ -30,6 +30,7 @@ GROUP = "group"  # The group of all members
 class NewMember:
     """The parameters of a new member."""
 
+    name: str
     client_id: str
     script: MemberScript
     image: TopicImage

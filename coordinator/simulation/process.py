@@ -277,6 +277,8 @@ class Process(PollingApplication):
         for watcher in self._watchers:
             watcher.calling(self, callback)
         script = self._listener(callback)
+        if script.unsubscribes:  # librdkafka calls the listener for that after this call, Java within it
+            self.change("unsubscribe")
         if script.commits:
             self._commits = True
             self.member.commit(self._schedule.now_ms)

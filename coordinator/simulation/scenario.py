@@ -32,6 +32,7 @@ class ListenerScript:
     takes_s: Seconds | None = field(default=0.0, metadata=named("takes"))
     throws: bool = False
     commits: bool = False  # Whether it calls commitSync
+    unsubscribes: bool = False  # Whether it calls `Consumer.unsubscribe`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +63,9 @@ class MemberScript:
     """By the listener's method: assigned, revoked, lost. Without `lost`, `revoked` is called in its place."""
     after_error: str | None = None
     """How the application handles an exception of `poll`: poll-again (the default of both libraries) or die."""
+    release: str | None = None  # Of Kafka Streams, if the member is a thread; None: the newest
+    upgrade_from: str | None = None
+    """`upgrade.from` of Kafka Streams: one before 2.4 makes the thread eager (`groups.streams_releases`)."""
 
     def method_of(self, kind: CallbackKind) -> CallbackKind:
         """The method that runs when `kind` is called: `lost` calls `revoked` in a listener that only has that

@@ -24,6 +24,7 @@ from groups.model import wrong_topic_name
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.posix import NotAskedError, PosixRegex, PosixSyntaxError
 from groups.regex.program import UnsureError
+from groups.streams_releases import ThreadRelease
 from groups.trees import Malformed, shown
 from wire.suggestion import did_you_mean
 
@@ -79,6 +80,9 @@ def check_member(script: MemberScript) -> None:
     for method in script.listener:
         if method not in _METHODS:
             raise Malformed(unknown("method", method, _METHODS), "listener", method)
+        if script.listener[method].unsubscribes and method != "assigned":
+            message = "only `assigned` may unsubscribe; what clients do in the others is not simulated"
+            raise Malformed(message, "listener", method, "unsubscribes")
     if script.after_error not in (None, *(choice.value for choice in AfterError)):
         names = ", ".join(choice.value for choice in AfterError)
         raise Malformed(f"expected one of {names}; found {shown(script.after_error)}", "after_error")
@@ -88,6 +92,10 @@ def check_member(script: MemberScript) -> None:
         _check_classic(script)
     else:
         _check_consumer(script)
+    try:
+        ThreadRelease.of(script.release, script.upgrade_from)
+    except ValueError as error:
+        raise Malformed(str(error), "release" if script.upgrade_from is None else "upgrade_from") from None
 
 
 def check_subscribe(event: Subscribe, script: MemberScript) -> None:

@@ -280,7 +280,7 @@ def _imply_member(tree: _Tree) -> None:
     if isinstance(listener, dict):
         tree["listener"] = {
             method: {script: True}
-            if script in ("throws", "commits")
+            if script in ("throws", "commits", "unsubscribes")
             else {**script, "takes": None}
             if isinstance(script, dict) and script.get("takes") == "never"
             else script

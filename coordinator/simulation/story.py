@@ -68,8 +68,7 @@ class RunStory(Watcher):
         self._add(process.name, _callback, callback)
         if (method := process.script.method_of(callback.kind)) is not callback.kind:
             self.add(
-                process.name,
-                f"{_CALLED[callback.kind]} calls {_CALLED[method]}: there is no separate method",
+                process.name, f"{_CALLED[callback.kind]} calls {_CALLED[method]}: there is no separate method"
             )
 
     def assignor_called(self, process: Process, call: AssignorCall) -> None:

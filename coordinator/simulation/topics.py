@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from assignors.streams.assignor import StreamsGroupSpec
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
@@ -34,6 +35,8 @@ class InitialState:
     """By member; if missing, the member's name is its client id."""
     histories: Mapping[str, Partitions] = field(default_factory=dict)
     """By classic member: the last assignment of its earlier process, which it claims when it joins."""
+    streams: StreamsGroupSpec | None = None
+    """The application of Kafka Streams whose threads the members are (`StreamsApplication`)."""
 
 
 class SimulatedTopics:

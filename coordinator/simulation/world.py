@@ -97,7 +97,10 @@ class World(Watcher):
         self._config = Config.parse(scenario.settings)
         self.story = RunStory(self.schedule, self.name_of, self.topics.name, is_kept=with_story)
         if scenario.streams is not None:
-            self._make = StreamsApplication(scenario.streams, self.schedule, self.story.add).make
+            application = StreamsApplication(
+                scenario.streams, self.schedule, self.story.add, self._fresh, initial.streams
+            )
+            self._make = application.make
         self.measures = Measures(self.schedule, self.name_of)
         self.violations = Violations(self.schedule, self.story, shares_partitions=shares_partitions(scenario))
         self.broken = self.violations.add
@@ -179,6 +182,7 @@ class World(Watcher):
         process.number = number
         self.processes[name] = process
         new = NewMember(
+            name=name,
             client_id=client.id,
             script=script,
             image=self.topics.image,

@@ -156,10 +156,7 @@ def _with_commands(context: PathContext, number: int, step: Step) -> Step:
     """The step with its check commands, which contain its number, and with the action of its rounds."""
     connection = context.case.request.connection
     action = step.rollout.action if step.rollout and step.rounds else step.round_action
-    of_step = (
-        commands.gate(number, connection),
-        commands.describe_migration(context.group, connection),
-    )
+    of_step = (commands.gate(number, connection), commands.describe_migration(context.group, connection))
     of_round = commands.gate_round(number, connection) if len(step.rounds) > 1 else ""
     return replace(step, round_action=action, commands=of_step, round_command=of_round)
 

@@ -8,22 +8,21 @@ and cooperative members may mix, as long as all are of 2.4 or later (KIP-429; bo
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from assignors.streams import STREAMS
-from groups.classic_streams import (
-    FIRST_RELEASES,
-    OLDEST_COOPERATIVE,
-    Rebalancing,
-    streams_threads,
-)
+from groups.classic_streams import Rebalancing, streams_threads
 from groups.counts import first_names
 from groups.model import Member
+from groups.streams_releases import FIRST_RELEASES, OLDEST_COOPERATIVE
 from migration.clients import version_text
 from migration.model import (
     Alternative,
     Condition,
     Destination,
+    MemberStart,
     ProtocolIs,
+    Replaced,
     Risk,
     RoundAction,
     Step,
@@ -34,10 +33,12 @@ from migration.paths import path as dangers
 from migration.paths.path import Path, PathContext, Rounds, all_back
 from migration.paths.stop_and_start import START, stop_all
 from migration.rules.streams import MOST_TASKS, is_always_eager, named_copies, old_releases
+from wire.messages.streams_assignor import OLDEST_WITH_NEWEST_KNOWN
 
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
 _THREAD = re.compile(r"(?P<instance>.+)-StreamThread-\d+-consumer")
 _OLD = "2.3"
+_NEWER = "3.9.1"  # The newest release that can be eager
 
 
 def by_upgrade_from(context: PathContext) -> Path:
@@ -57,6 +58,8 @@ def by_upgrade_from(context: PathContext) -> Path:
 def _newer(context: PathContext) -> Step:
     value = _oldest(context)
     known = value is not None
+    threads = streams_threads(context.case.group)
+    has_cooperative = any(thread.rebalancing is Rebalancing.COOPERATIVE for thread in threads)
     return _bounce(
         context,
         id=FIRST,
@@ -70,10 +73,22 @@ def _newer(context: PathContext) -> Step:
             f"upgrade.from={value or _OLD}",
             *(() if known else ("# the release that runs now, if it is older",)),
         ),
-        shown=StreamsRelease(knows=OLDEST_COOPERATIVE),
+        start=MemberStart(assignors=(STREAMS,), release=_NEWER, upgrade_from=value or _OLD),
+        shown=None if _hides(context) else StreamsRelease(knows=OLDEST_COOPERATIVE),
+        # A cooperative thread from before this step is restarted in one of its rounds.
+        always=() if has_cooperative else (StreamsRebalancing(protocol=Rebalancing.EAGER),),
         expect="The group stays eager: all instances revoke their tasks in each rebalance.",
-        rollback="Start the instances with the old release again, without upgrade.from.",
+        rollback="Start the instances with the old release again, without upgrade.from."
+        + (_UNREADABLE if context.has_static else ""),
     )
+
+
+_UNREADABLE = (
+    " A static one must be away until its session has expired (session.timeout.ms): before that it gets the "
+    "assignment of its predecessor, and the old release dies on it: `Unable to decode assignment data: used version: "
+    "11`."
+)
+"""Tried with 2.3.1 after 3.9.1."""
 
 
 def _oldest(context: PathContext) -> str | None:
@@ -82,6 +97,9 @@ def _oldest(context: PathContext) -> str | None:
     old = min((version for version in versions if version), default=None)
     if old is not None:
         return version_text(old[:2]) if is_always_eager(old) else None
+    if _hides(context):
+        used = {thread.used for thread in streams_threads(context.case.group)}
+        return "0.10.0" if 1 in used else "1.1"
     newest = [thread.newest_known for thread in streams_threads(context.case.group)]
     known = [version for version in newest if version is not None]
     if not known or len(known) < len(newest) or min(known) >= OLDEST_COOPERATIVE:
@@ -89,18 +107,27 @@ def _oldest(context: PathContext) -> str | None:
     return FIRST_RELEASES.get(min(known))
 
 
+def _hides(context: PathContext) -> bool:
+    """Whether a thread sends version 1 or 2, which hide the release: one before 2.0, or `upgrade.from` of one."""
+    used = [thread.used for thread in streams_threads(context.case.group)]
+    return any(version is not None and version < OLDEST_WITH_NEWEST_KNOWN for version in used)
+
+
 _WHERE_OLD = "Skip this step if every instance runs 2.4 or later already."
 
 
 def _cooperative(context: PathContext, *, id: str) -> Step:
     title, action = _WITHOUT[id]
+    gets_newer = id == START and not all(is_old is False for is_old in old_releases(context.case).values())
     return _bounce(
         context,
         id=id,
         title=title,
         actions=(action,),
         config=("# remove: upgrade.from",),
+        start=MemberStart(assignors=(STREAMS,), release=_NEWER if gets_newer else None),
         shown=StreamsRebalancing(protocol=Rebalancing.COOPERATIVE),
+        always=_without_old_releases(context),
         expect="Restarted instances keep the tasks that do not move; the others still revoke all of theirs.",
         rollback=f"Set upgrade.from={_OLD} again and restart the instances one by one: they are eager again (not with "
         "4.0 or later).",
@@ -127,8 +154,10 @@ _WITHOUT = {
 
 
 def _eager(context: PathContext) -> Step:
+    old = old_releases(context.case)
     return _bounce(
         context,
+        members=[member for member in context.members if not old.get(member.id)],
         id=ONLY,
         title="The only bounce: set upgrade.from, which keeps Streams eager",
         actions=(
@@ -136,11 +165,19 @@ def _eager(context: PathContext) -> Step:
             "lower, Streams is eager.",
         ),
         config=(f"upgrade.from={_OLD}", "# 2.0 to 2.3: a lower one keeps Streams on an old metadata version"),
+        start=MemberStart(assignors=(STREAMS,), upgrade_from=_OLD),
         shown=StreamsRebalancing(protocol=Rebalancing.EAGER),
         expect="Restarted instances revoke all their tasks in each rebalance; the others keep the tasks that do not "
         "move.",
         rollback="Remove upgrade.from and restart the instances one by one.",
     )
+
+
+def _without_old_releases(context: PathContext) -> tuple[Condition, ...]:
+    """A condition that an instance of a release before 2.4 violates, if the threads show their releases."""
+    threads = streams_threads(context.case.group)
+    is_shown = bool(threads) and all(thread.newest_known is not None for thread in threads)
+    return (StreamsRelease(knows=OLDEST_COOPERATIVE),) if is_shown else ()
 
 
 def _bounce(
@@ -150,15 +187,23 @@ def _bounce(
     title: str,
     actions: tuple[str, ...],
     config: tuple[str, ...],
-    shown: Condition,
+    start: MemberStart,
+    shown: Condition | None,
+    always: tuple[Condition, ...] = (),
     expect: str,
     rollback: str,
+    members: Sequence[Member] | None = None,
     at_once: bool = False,
 ) -> Step:
-    """A restart of all instances; `shown` is what the threads' data shows at its end."""
-    rounds = _by_instance(context, at_once=at_once)
+    """A restart of all instances, or of those with `members`; `shown` is what the threads' data shows at its end,
+    `always` after each round."""
+    data = f"{_SHOWN[type(shown)]} (kohort describe --members)" if shown else "its log shows the release"
+    rounds = _by_instance(context, context.members if members is None else members, at_once=at_once)
+    action = RoundAction.START if at_once else RoundAction.RESTART
     next_round = "Start the next round only after the check of this one has exited with status 0."
-    settled = (*all_back(context), ProtocolIs(protocol=STREAMS))
+    # Whether members were replaced is not known of those that join an empty group.
+    back = [one for one in all_back(context) if not (at_once and isinstance(one, Replaced))]
+    settled = (*back, ProtocolIs(protocol=STREAMS), *always)
     return Step(
         id=id,
         title=title,
@@ -169,20 +214,20 @@ def _bounce(
             "has exited, then start it with the lines below.",
             *((next_round,) if len(rounds.names) > 1 else ()),
         ),
-        round_action=RoundAction.START if at_once else RoundAction.RESTART,
+        round_action=action,
         rounds=rounds.names,
+        rollout=rounds.rollout(action, start) if rounds.ids else None,
         config=("# Kafka Streams", *config),
         expect=f"{expect} A stopped instance does not leave the group: its members stay in it until their sessions "
         "expire (session.timeout.ms: 45 s by default, 10 s before 3.0), and its tasks wait until then. After that each "
         "active task goes to the process with its standby copy, if there is one; an instance that returns gets it back "
         "when its own copy is warm (a probing rebalance, from 2.6 on).",
-        complete_when="The group is Stable, every member has rejoined under a new id, and "
-        f"{_SHOWN[type(shown)]} (kohort describe --members). upgrade.from up to 1.1 shows as version 1 or 2 of "
-        "the assignor's data, from 2.0 to 2.3 only in a rebalance: an eager thread rejoins without partitions. At its "
-        "start an instance (2.4 to 3.9) logs `Eager rebalancing protocol is enabled now for upgrade from 2.3.x`, or "
-        "`Cooperative rebalancing protocol is enabled now`.",
+        complete_when=f"The group is Stable, every member has rejoined under a new id, and {data}. upgrade.from "
+        "up to 1.1 shows as version 1 or 2 of the assignor's data, from 2.0 to 2.3 only in a rebalance: an eager "
+        "thread rejoins without partitions. At its start an instance (2.4 to 3.9) logs `Eager rebalancing protocol is "
+        "enabled now for upgrade from 2.3.x`, or `Cooperative rebalancing protocol is enabled now`.",
         between=settled,
-        gate=(*settled, shown),
+        gate=settled if shown is None else (*settled, shown),
         dangers=(
             Risk(
                 what="upgrade.from is 2.3 or lower with Kafka Streams 4.0 or later.",
@@ -208,10 +253,10 @@ def _copies(context: PathContext) -> tuple[str, ...]:
     )
 
 
-def _by_instance(context: PathContext, *, at_once: bool) -> Rounds:
+def _by_instance(context: PathContext, members: Sequence[Member], *, at_once: bool) -> Rounds:
     """Rounds of whole instances: the threads of an instance restart together; their client ids differ in a number."""
     instances: dict[str, list[Member]] = {}
-    for member in context.ordered(context.members):
+    for member in context.ordered(members):
         match = _THREAD.fullmatch(member.client.id or "")
         instances.setdefault(match["instance"] if match else member.id, []).append(member)
     size = len(instances) if at_once else context.case.request.concurrency

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
+from assignors.streams import STREAMS
 from coordinator.simulation.scenario import MemberScript
 from groups.model import MemberProtocol
 from groups.times import seconds_text
@@ -33,6 +34,12 @@ class Mistake(Enum):
     EARLY_SUCCESSOR = "successor-too-early"
     WRONG_JAR = "wrong-jar"
     DEPLOY = "deploy-in-the-middle"
+    KEPT_UPGRADE_FROM = "upgrade-from-kept"
+    REFUSED_UPGRADE_FROM = "upgrade-from-refused"
+
+
+OF_STREAMS = frozenset({Mistake.KEPT_UPGRADE_FROM, Mistake.REFUSED_UPGRADE_FROM})
+"""Those that only exist in plans of Kafka Streams."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +59,7 @@ class Inapplicable:
 
 
 def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake | Inapplicable, ...]:
-    """All seven mistakes in the order of the enum, each in every step in which it can be made."""
+    """All mistakes in the order of the enum, each in every step in which it can be made."""
     mistakes: list[PlacedMistake | Inapplicable] = []
     for mistake, (ways, why_not) in _WAYS.items():
         placed: list[PlacedMistake] = []
@@ -60,7 +67,9 @@ def mistakes_in(plan: Plan, simulated: SimulatedMembers) -> tuple[PlacedMistake 
             rollout = step.rollout
             if rollout is not None and rollout.rounds and not rollout.temporary_members:
                 placed += ways(_Step(plan=plan, simulated=simulated, number=number, rollout=rollout))
-        mistakes += placed or [Inapplicable(mistake=mistake, why=why_not)]
+        if not placed and (mistake not in OF_STREAMS or simulated.application is not None):
+            mistakes.append(Inapplicable(mistake=mistake, why=why_not))
+        mistakes += placed
     return tuple(mistakes)
 
 
@@ -93,13 +102,21 @@ class _Step:
     def name(self, member: str) -> str:
         return self.simulated.members[member].name
 
+    def with_instance(self, member: str) -> tuple[str, ...]:
+        """The members that restart together with this one, itself included: the threads of its process."""
+        instance = self.simulated.instance_of(member)
+        return tuple(one for one in self.simulated.members if self.simulated.instance_of(one) == instance)
+
     def found(self, member: str) -> MemberScript:
         return self.simulated.members[member].script
 
     def changes(self, member: str) -> bool:
-        """Whether the step runs the member with another script than when the plan was made."""
-        start = self.rollout.start
-        return start is None or started(self.found(member), start) != self.found(member)
+        """Whether the steps so far run the member with another script than when the plan was made."""
+        script = found = self.found(member)
+        for step in self.plan.steps[: self.number]:
+            if step.rollout is not None and step.rollout.start is not None:
+                script = started(script, step.rollout.start)
+        return self.rollout.start is None or script != found
 
 
 def _in(target: StepRound, change: Change) -> Operator:
@@ -133,6 +150,37 @@ def _skip_bounce(at: _Step) -> Iterator[PlacedMistake]:
         what = f"members are restarted with {_words(then)}, the list of step {at.number + 1}, too early"
         operator = _in_step(at.number, lambda script: started(script, then))
         yield at.placed(Mistake.SKIPPED_BOUNCE, at.first, what, operator)
+    elif first.upgrade_from is not None and then.upgrade_from is None:
+        what = f"instances are restarted without upgrade.from, as in step {at.number + 1}, too early"
+        operator = _in_step(at.number, lambda script: replace(script, upgrade_from=None))
+        yield at.placed(Mistake.SKIPPED_BOUNCE, at.first, what, operator)
+
+
+def _keep_upgrade_from(at: _Step) -> Iterator[PlacedMistake]:
+    before = at.plan.steps[at.number - 2].rollout if at.number > 1 else None
+    start = before.start if before is not None else None
+    if start is None or start.upgrade_from is None or not _is_list(at.rollout):
+        return
+    member = at.rollout.rounds[0][0]
+    what = (
+        f"the instance of {at.name(member)} is restarted with upgrade.from={start.upgrade_from}, as in step "
+    )
+    kept = _of_instance(at, member, lambda one: {"script": started(at.found(one.member), start)})
+    yield at.placed(Mistake.KEPT_UPGRADE_FROM, at.first, f"{what}{at.number - 1}", _in(at.first, kept))
+
+
+def _refuse_upgrade_from(at: _Step) -> Iterator[PlacedMistake]:
+    start = at.rollout.start
+    if start is None or start.upgrade_from is None:
+        return
+    member = at.rollout.rounds[0][0]
+    what = (
+        f"the instance of {at.name(member)} gets Kafka Streams 4.0, which does not start with upgrade.from="
+    )
+    refused = _of_instance(at, member, lambda _: {"script": None})
+    yield at.placed(
+        Mistake.REFUSED_UPGRADE_FROM, at.first, f"{what}{start.upgrade_from}", _in(at.first, refused)
+    )
 
 
 def _reverse_list(at: _Step) -> Iterator[PlacedMistake]:
@@ -166,12 +214,12 @@ def _old_member_back(at: _Step) -> Iterator[PlacedMistake]:
     member = at.rollout.rounds[-1][-1]
     if not at.changes(member):
         return
-    after = at.after
-    back = MemberAction(member=member, script=at.found(member), away_s=at.plan.bounce_s)
+    after, members = at.after, at.with_instance(member)
+    back = [MemberAction(member=one, script=at.found(one), away_s=at.plan.bounce_s) for one in members]
 
     def change(actions: Actions, _: Scripts) -> Actions:
-        others = [action for action in actions if action.member != member]
-        return (back, *_later(others, at.plan.bounce_s + SETTLING_S))
+        others = [action for action in actions if action.member not in members]
+        return (*back, *_later(others, at.plan.bounce_s + SETTLING_S))
 
     what = f"{at.name(member)} is started with its old configuration after step {at.number}: {_setup(at.found(member))}"
     place = after or (at.number, len(at.rollout.rounds))
@@ -187,14 +235,17 @@ def _start_successor_early(at: _Step) -> Iterator[PlacedMistake]:
                 early = seconds_text(at.plan.bounce_s)
                 what = f"the successor of {at.name(member)} is started {early} before it is stopped"
                 step_round = at.number, round_
-                operator = _in(step_round, _of_member(member, lambda action: {"away_s": -action.away_s}))
+                operator = _in(step_round, _of_instance(at, member, lambda one: {"away_s": -one.away_s}))
                 yield at.placed(Mistake.EARLY_SUCCESSOR, step_round, what, operator)
                 return
 
 
-def _of_member(member: str, fields: Callable[[MemberAction], Mapping[str, Any]]) -> Change:
+def _of_instance(at: _Step, member: str, fields: Callable[[MemberAction], Mapping[str, Any]]) -> Change:
+    """Change the actions of the member, and of those that restart with it."""
+    members = at.with_instance(member)
+
     def changed(one: MemberAction) -> MemberAction:
-        return replace(one, **fields(one)) if one.member == member else one
+        return replace(one, **fields(one)) if one.member in members else one
 
     return lambda actions, _: tuple(map(changed, actions))
 
@@ -204,7 +255,7 @@ def _take_wrong_jar(at: _Step) -> Iterator[PlacedMistake]:
     if at.rollout.start is None or not at.changes(member):
         return
     what = f"{at.name(member)} is started with the old release: {_setup(at.found(member))}"
-    change = _of_member(member, lambda _: {"script": at.found(member)})
+    change = _of_instance(at, member, lambda one: {"script": at.found(one.member)})
     yield at.placed(Mistake.WRONG_JAR, at.first, what, _in(at.first, change))
 
 
@@ -227,6 +278,9 @@ def _words(start: MemberStart) -> str:
 
 
 def _setup(script: MemberScript) -> str:
+    if script.assignors == (STREAMS,):
+        by = f", upgrade.from={script.upgrade_from}" if script.upgrade_from else ""
+        return f"Kafka Streams {script.release or 'of an unknown release'}{by}"
     is_classic = script.protocol == MemberProtocol.CLASSIC.value
     return f"[{', '.join(script.assignors)}]" if is_classic else f"the {script.protocol} protocol"
 
@@ -239,4 +293,6 @@ _WAYS: Mapping[Mistake, tuple[Callable[[_Step], Iterator[PlacedMistake]], str]] 
     Mistake.EARLY_SUCCESSOR: (_start_successor_early, "no static member is restarted"),
     Mistake.WRONG_JAR: (_take_wrong_jar, "no step starts a member with another configuration"),
     Mistake.DEPLOY: (_deploy, "the plan restarts no member"),
+    Mistake.KEPT_UPGRADE_FROM: (_keep_upgrade_from, "no step removes the upgrade.from of an earlier one"),
+    Mistake.REFUSED_UPGRADE_FROM: (_refuse_upgrade_from, "no step sets upgrade.from"),
 }

@@ -11,12 +11,14 @@ from random import Random
 from coordinator.simulation.scenario import MemberScript
 from groups.classic_streams import is_classic_streams
 from groups.model import Group
+from groups.streams_tasks import StreamsRequest
 from migration.bridge import BRIDGE, MemberRestart, RestartMode
 from migration.client_config import ClientConfig
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation, GateResult, undecided
 from migration.model import MemberStart, Plan, PlannedMember, Step, TemporaryMember
 from migration.rebalancing import SESSION_S
+from migration.rehearsal.applications import with_application
 from migration.rehearsal.bridge import SimulatedBridge
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults
 from migration.rehearsal.rehearsed import GatePoll, GroupSummary, Rehearsed, RollbackResult, RoundPlayed
@@ -60,21 +62,19 @@ def as_planned(
 
 
 def simulated_for_plan(
-    plan: Plan, found_group: FoundGroup, configs: Sequence[ClientConfig] = ()
+    plan: Plan,
+    found_group: FoundGroup,
+    configs: Sequence[ClientConfig] = (),
+    streams: StreamsRequest | None = None,
 ) -> SimulatedMembers:
-    """The members of a rehearsal; `configs` are the members' configuration files. Raises CannotRehearseError."""
+    """The members of a rehearsal; `configs` are the members' configuration files, `streams` is known of an application
+    of Kafka Streams. Raises CannotRehearseError."""
     if plan.baseline is None:
         raise CannotRehearseError("the plan does not name the group it was made for; make a new plan")
     if not found_group.group.members:
         raise CannotRehearseError("the group has no members to rehearse with")
     if any(member.client.id == BRIDGE for member in found_group.group.members):
         raise CannotRehearseError("the group has a bridge leader; stop it, then make a new plan")
-    if is_classic_streams(found_group.group):
-        raise CannotRehearseError(
-            "the plan of a Kafka Streams application cannot be rehearsed: its steps change releases and upgrade.from, "
-            "which are not simulated; kohort dry-run shows the tasks of each thread, and kohort simulate plays a "
-            "scenario with `streams`"
-        )
     for number, step in enumerate(plan.steps, 1):
         if step.rollout is None and (step.rounds or step.round_action):
             why = "the plan does not contain the protocol of its members; make a new plan"
@@ -82,7 +82,10 @@ def simulated_for_plan(
             raise CannotRehearseError(f"step {number} ({step.title}): {why}. {also}")
     if not places(plan):
         raise CannotRehearseError("the plan does not stop or start any member: there is nothing to rehearse")
-    return simulated_members(found_group.group, plan.baseline.members, configs)
+    simulated = simulated_members(found_group.group, plan.baseline.members, configs)
+    if is_classic_streams(found_group.group):
+        return with_application(simulated, plan, found_group, streams or StreamsRequest())
+    return simulated
 
 
 def is_of_group(plan: Plan, found_group: FoundGroup) -> GateResult:
@@ -233,8 +236,14 @@ class PlanRun:
 
     def _spread(self, actions: Sequence[MemberAction]) -> tuple[MemberAction, ...]:
         """Processes that are started together are up one after the other; the seed decides the order."""
-        late_s = [0.0, *(self._timing.uniform(0, SPREAD_S) for _ in actions[1:])]
-        return tuple(action.delayed(by_s) for action, by_s in zip(actions, late_s, strict=False))
+        late_s: dict[str, float] = {}
+        for action in actions:
+            instance = self._simulation.instance_of(action.member)
+            if instance not in late_s:
+                late_s[instance] = self._timing.uniform(0, SPREAD_S) if late_s else 0.0
+        return tuple(
+            action.delayed(late_s[self._simulation.instance_of(action.member)]) for action in actions
+        )
 
     def _restart_for_bridge(self, asked: MemberRestart | None) -> bool:
         simulation = self._simulation
@@ -356,18 +365,23 @@ class PlanRun:
         before, began_s = simulation.costs, simulation.now_s
         arrived = True
         while self._undo and arrived:
-            for action in self._undo.pop():
+            actions = self._undo.pop()
+            for action in actions:
                 simulation.perform(action)
-            simulation.wait(self._plan.bounce_s)
+            simulation.wait(max(self._plan.bounce_s, *(action.away_s for action in actions)))
             arrived = simulation.wait_until_settled()
         if self._bridge is not None and arrived:
             self._bridge.leave()  # it joined before the rounds that were undone
             arrived = simulation.wait_until_settled()
+        missing = (
+            simulation.missing([]) if self._faults is NO_FAULTS else ""
+        )  # a fault may have killed a member
         now = simulation.group()
         ends = {group and (group.type, group.protocol, group.state) for group in (now, start)}
-        arrived = arrived and len(ends) == 1 and now is not None
+        arrived = arrived and not missing and len(ends) == 1 and now is not None
         if not arrived:
             where = "nowhere" if now is None else f"{now.type.value} ({now.protocol}), {now.state.value}"
+            where += f"; {missing}" if missing else ""
             rollback = f"the rollback from step {step}, round {round_}"
             self._unsafe.append(f"{rollback}, ends in another state: {where}")
         costs, lasted_s = simulation.costs - before, round(simulation.now_s - began_s, 1)

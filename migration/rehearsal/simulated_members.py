@@ -9,17 +9,19 @@ from dataclasses import dataclass, fields, replace
 from assignors.assignor import Side
 from assignors.registry import known
 from assignors.streams import STREAMS
+from assignors.streams.assignor import StreamsGroupSpec
 from coordinator.configs.settings import Config
 from coordinator.consumer import library as simulated
 from coordinator.consumer.library import MemberSettings
 from coordinator.errors import InvalidSetting
-from coordinator.simulation.scenario import MemberScript
+from coordinator.simulation.scenario import MemberScript, StreamsScript
 from coordinator.simulation.scenario_checks import CLASSIC_SETTINGS, unknown
 from coordinator.simulation.topics import SimulatedClient
 from coordinator.simulation.variants import of_brokers
 from groups.client_library import library_of
 from groups.group_spec import current_of
 from groups.model import Cluster, Group, GroupType, Member, MemberProtocol, Topic, usual_protocol
+from groups.streams_releases import ThreadRelease
 from migration.client_config import ClientConfig, configs_of_member
 from migration.model import MemberStart, Plan, PlannedMember, Rollout, RoundAction, round_names
 
@@ -46,11 +48,26 @@ class SimulatedMember:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedApplication:
+    """An application of Kafka Streams, whose threads all members are (`applications`)."""
+
+    script: StreamsScript
+    observed: StreamsGroupSpec  # Its threads have the names of members
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedMembers:
     """All simulated members, by the id that each had when the plan was made."""
 
     members: Mapping[str, SimulatedMember]
     remarks: tuple[str, ...]
+    application: SimulatedApplication | None = None
+
+    def instance_of(self, member: str) -> str:
+        """What restarts as a whole: the process of a thread of Kafka Streams, else the member."""
+        processes = self.application.script.processes if self.application is not None else {}
+        name = self.members[member].name
+        return next((process for process, threads in processes.items() if name in threads), member)
 
 
 def simulated_members(
@@ -88,6 +105,8 @@ def started(script: MemberScript, start: MemberStart) -> MemberScript:
         protocol=start.protocol.value,
         assignors=start.assignors if start.protocol is MemberProtocol.CLASSIC else (),
         remote_assignor=start.remote_assignor,
+        release=start.release or script.release,
+        upgrade_from=start.upgrade_from,
     )
 
 
@@ -105,12 +124,7 @@ def _script(group: Group, member: Member, library: str | None) -> MemberScript:
     if protocol is MemberProtocol.CLASSIC and not assignors:
         raise CannotRehearseError(f"the assignors of {member.id} are unknown")
     for name in assignors if protocol is MemberProtocol.CLASSIC else ():
-        if name == STREAMS:
-            raise CannotRehearseError(
-                f"{member.id} is a thread of Kafka Streams: a rehearsal needs its topology, which a plan does not "
-                "contain; kohort dry-run computes its tasks, and kohort simulate plays a scenario with `streams`"
-            )
-        if name not in known(Side.CLIENT):
+        if name != STREAMS and name not in known(Side.CLIENT):
             raise CannotRehearseError(f"{member.id} lists {name}, an assignor that Kohort does not have")
     in_use = group.protocol if group.type is GroupType.CONSUMER else None
     return MemberScript(
@@ -239,7 +253,20 @@ def rollback_of(
     if rollout.action is RoundAction.START:
         return tuple(MemberAction(member=action.member, script=None) for action in actions)
     return tuple(
-        MemberAction(member=action.member, script=scripts[action.member], away_s=action.away_s)
+        MemberAction(
+            member=action.member,
+            script=scripts[action.member],
+            away_s=max(action.away_s, _session_s(action.script, scripts[action.member])),
+        )
         for action in actions
         if action.script != scripts[action.member]
     )
+
+
+def _session_s(newer: MemberScript | None, older: MemberScript) -> float:
+    """How long a static thread of Kafka Streams that gets its old release again must be away: its session, as the old
+    release cannot read the assignment of the newer one. 0 for other members."""
+    if newer is None or newer.instance is None or newer.release == older.release:
+        return 0.0
+    usual_ms = ThreadRelease.of(newer.release, newer.upgrade_from).session_timeout_ms
+    return (int(newer.config.get("session.timeout.ms", usual_ms)) + 1_000) / 1_000

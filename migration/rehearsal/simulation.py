@@ -23,7 +23,7 @@ from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.node import NodeStatus
 from coordinator.simulation.result import MemberMetrics, RunResult, Violation
 from coordinator.simulation.run import LIMIT, metrics_of, result_of, run_until_settled
-from coordinator.simulation.scenario import Close, MemberScript, Restart, Scenario, Start
+from coordinator.simulation.scenario import Close, MemberScript, Restart, Scenario, Start, StreamsScript
 from coordinator.simulation.topics import InitialState
 from coordinator.simulation.world import World
 from coordinator.store.described_groups import classic_member
@@ -87,11 +87,13 @@ class Simulation:
         clients = {member.name: member.client for member in members}
         settings, topics = _settings(found_group), _topics(found_group)
         self._description = Description(group.id, Config.parse(settings).group_consumer_assignors[0])
+        application = simulated.application
         scenario = Scenario(
             name=group.id,
             topics={topic.name: topic.partitions for topic in found_group.topics.values()},
             settings=settings,
             members={member.name: member.script for member in members},
+            streams=None if application is None else _with_successors(application.script),
         )
         self.world = World(
             scenario,
@@ -103,6 +105,7 @@ class Simulation:
                 topic_ids={name: topic.id for name, topic in topics.topics.items()},
                 log=_log_of(group, topics),
                 histories=self._owned(),
+                streams=None if application is None else application.observed,
             ),
         )
         self.scripts = {member: one.script for member, one in simulated.members.items()}  # As started last
@@ -257,6 +260,9 @@ class Simulation:
     def name_of(self, member: str) -> str:
         return self._names[member]
 
+    def instance_of(self, member: str) -> str:
+        return self._simulated.instance_of(member)
+
     def origin_of(self, member_id: str) -> str:
         """The id that a member, now `member_id`, had when the plan was made. Raises StopIteration."""
         name = self.world.name_of(member_id)
@@ -284,6 +290,13 @@ class Simulation:
 
 def _successor(name: str) -> str:
     return f"{name}'s successor"
+
+
+def _with_successors(script: StreamsScript) -> StreamsScript:
+    processes = {
+        process: (*threads, *map(_successor, threads)) for process, threads in script.processes.items()
+    }
+    return replace(script, processes=processes)
 
 
 def _places(group: Group, member: Member) -> Partitions:

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from assignors.streams import STREAMS
 from groups.classic_streams import (
     MEANINGS,
-    OLDEST_COOPERATIVE,
     Rebalancing,
     StreamsThread,
     copies,
@@ -26,13 +25,12 @@ from groups.classic_streams import (
 from groups.counts import first_names, share
 from groups.findings import Finding
 from groups.listing import shown_id
+from groups.streams_releases import COOPERATIVE_SINCE, EAGER_UNTIL, OLDEST_COOPERATIVE
 from groups.times import format_moment
 from migration.clients import MemberClient, Version, is_surely_older, is_surely_since
 from migration.model import Destination
 from migration.rules.case import Case, named
 
-COOPERATIVE_SINCE: Version = (2, 4)
-EAGER_UNTIL: Version = (4, 0)
 MOST_TASKS = 5
 _KIP = "KIP-429, Compatibility and Upgrade Path: Streams; KAFKA-18839 (apache/kafka pull 18988)"
 

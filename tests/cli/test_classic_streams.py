@@ -192,52 +192,6 @@ def test_unreadable_data_is_said_and_the_rest_is_shown(kohort: Kohort, tmp_path:
 
 @pytest.mark.kafka
 @LONG
-def test_both_bounces_of_a_real_application_are_gated(kohort: Kohort, broker: Broker, tmp_path: Path) -> None:
-    """A04: from 2.3.1 to 3.9.1 by `upgrade.from`; the versions in the subscriptions open the gates."""
-    group, plan = "bounced", tmp_path / "plan.yaml"
-
-    def started(release: str, number: int, settings: Mapping[str, str]) -> ClassicStreams:
-        name = f"{group}-{number}"
-        return ClassicStreams(broker, tmp_path, release, group, "orders,clicks", name, settings)
-
-    def gate(step: int) -> str:
-        answer = kohort.quick(f"gate --step {step} -b {broker.bootstrap}", plan)
-        return f"{answer.status} {' '.join(answer.stdout.split())}"
-
-    def is_open(step: int) -> str | None:
-        said = gate(step)
-        return said if said.startswith("0 ") else None
-
-    with ExitStack() as stack:
-        running: dict[int, ClassicStreams] = {}
-
-        def restart(number: int, release: str, settings: Mapping[str, str]) -> None:
-            if number in running:
-                running[number].kill()
-            running[number] = started(release, number, settings)
-            stack.callback(running[number].kill)
-            _settle(kohort, broker, group, list(running.values()))
-
-        for number in (1, 2):
-            restart(number, "2.3.1", {})
-        planned = kohort.quick(f"plan {group} --to cooperative --output yaml -b {broker.bootstrap}")
-        plan.write_text(planned.succeeded().stdout)
-        steps = yaml.safe_load(planned.stdout)["steps"]
-        assert [step["id"] for step in steps] == ["first-bounce", "second-bounce"]
-        assert gate(0).startswith("0 ")
-        restart(1, "3.9.1", EAGER)
-        assert "not every thread knows version 5" in gate(1)
-        restart(2, "3.9.1", EAGER)
-        said = wait_until(lambda: is_open(1), "the first gate opens", timeout_s=90, every_s=2)
-        assert "every thread knows version 5" in said
-        for number in (1, 2):
-            restart(number, "3.9.1", {})
-        said = wait_until(lambda: is_open(2), "the second gate opens", timeout_s=90, every_s=2)
-        assert "no thread of Kafka Streams is shown to be eager, 1 of 2 to be cooperative" in said
-
-
-@pytest.mark.kafka
-@LONG
 def test_a_shutdown_that_an_instance_requests_is_found(
     kohort: Kohort, broker: Broker, tmp_path: Path
 ) -> None:

@@ -213,6 +213,9 @@ from assignors.rules import from_named
 def assign(group):
     if group.spec.topics[0].partitions == 6:
         raise ValueError("six")
+    if group.spec.topics[0].partitions == 4:
+        first = group.spec.members[0].id
+        return Result(assignment=from_named("faulty", group, {first: {"orders": [0, 1, 3]}}))
     return Result(assignment=from_named("faulty", group, {"a": {"orders": [0, 0]}}))
 
 
@@ -225,6 +228,11 @@ FAULTY = replace(ASSIGNOR, name="faulty", assign=assign)
     [
         ("faulty", 6, "assignor 'faulty': assign raised ValueError: six (faulty.py, line"),
         ("faulty", 5, "assignor 'faulty': a partition is assigned"),
+        (
+            "faulty",
+            4,
+            "assignor 'faulty': a partition is assigned to no member (KIP-848: INVALID_ASSIGNMENT): orders-2",
+        ),
         ("unknown", 6, "members.a.local_assignors[0]: a java leader has no assignor 'unknown'"),
         ("redundant", 6, "members.a.local_assignors[0]: redundant assigns a partition to several members"),
     ],

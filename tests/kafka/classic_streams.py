@@ -30,8 +30,10 @@ class ClassicStreams:
         settings: Mapping[str, str],
         *,
         fails: bool = False,
+        persistent: bool = False,
     ) -> None:
-        """With `fails`, a record "fail" makes it request that the whole application shuts down."""
+        """With `fails`, a record "fail" makes it request that the whole application shuts down; with `persistent`, its
+        process keeps its id and the offsets of its state."""
         config = {
             "bootstrap.servers": broker.bootstrap,
             "application.id": application,
@@ -48,7 +50,7 @@ class ClassicStreams:
             topics,
             *(f"{key}={value}" for key, value in config.items()),
             heap_mb=160,
-            options=(SILENT, f"-Dfails={str(fails).lower()}"),
+            options=(SILENT, f"-Dfails={str(fails).lower()}", f"-Dpersistent={str(persistent).lower()}"),
             classes=compiled(jars.fetch()),
         )
         self._process = subprocess.Popen(
@@ -62,6 +64,13 @@ class ClassicStreams:
         for line in self._process.stdout or ():
             said = json.loads(line)
             self.tasks, self.state = said["threads"], said["state"]
+
+    def close(self) -> None:
+        """Have it close its streams, and wait until its process has ended."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._process.wait(30)
+        self.kill()
 
     def kill(self) -> None:
         kill(self._process)

@@ -186,6 +186,8 @@ class ConfluentMember:
             if script.get("commits"):
                 self.commit()
             time.sleep(script.get("takesMs", 0) / 1000)
+            if script.get("unsubscribes"):
+                self.consumer.unsubscribe()
             if script.get("throws"):
                 raise ListenerError(f"the listener throws in {method}")
         finally:

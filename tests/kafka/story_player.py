@@ -338,6 +338,7 @@ class StoryPlayer:
                     "takesMs": int((one.takes_s or 0) * 1000),
                     "throws": one.throws,
                     "commits": one.commits,
+                    "unsubscribes": one.unsubscribes,
                 }
                 for method, one in script.listener.items()
             },

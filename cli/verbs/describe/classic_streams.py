@@ -7,13 +7,7 @@ from dataclasses import dataclass, field
 
 from cli.render.cells import Cell
 from cli.render.document import Table, columns
-from groups.classic_streams import (
-    MEANINGS,
-    StreamsThread,
-    error_name,
-    streams_threads,
-    task_lags,
-)
+from groups.classic_streams import MEANINGS, StreamsThread, error_name, streams_threads, task_lags
 from groups.model import Group, Topic
 from groups.times import duration_text, format_moment
 from wire.messages.streams_assignor import IS_ACTIVE, NO_REBALANCE, TaskId
@@ -115,8 +109,8 @@ def _state_text(thread: StreamsThread, lags: Mapping[TaskId, int]) -> str | None
             return f"{task}: active"
         if offsets < 0:
             return f"{task}: copy"
-        behind = f" (lag {lags[task]})" if task in lags else ""
-        return f"{task}: {offsets}{behind}"
+        lag = f" (lag {lags[task]})" if task in lags else ""
+        return f"{task}: {offsets}{lag}"
 
     return "; ".join(text(task, offsets) for task, offsets in sorted(thread.offset_sums.items())) or None
 

@@ -33,13 +33,17 @@ class WhatIfOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamsOptions:
+class ApplicationOptions:
     topology: Annotated[
         Path | None, option("--topology", "Kafka Streams: the text of Topology#describe.", "FILE")
     ] = None
     setting: Annotated[
         list[str] | None, option("--setting", "Kafka Streams: a setting of the application.", "NAME=VALUE")
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamsOptions(ApplicationOptions):
     as_joined: Annotated[
         bool, option("--as-joined", "Kafka Streams: as if no state were restored since.")
     ] = False

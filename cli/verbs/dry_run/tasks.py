@@ -14,7 +14,7 @@ from cli.errors import UsageError
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Table, columns, fields
 from cli.sources.source import ReadResult, Source
-from cli.verbs.dry_run.options import StreamsOptions
+from cli.verbs.dry_run.options import ApplicationOptions, StreamsOptions
 from groups.classic_streams import changelog_names, is_classic_streams
 from groups.dry_run import DryRun, TasksRun
 from groups.group_spec import WhatIf, wanted_topics
@@ -23,7 +23,7 @@ from groups.streams_tasks import SETTINGS, StreamsRequest
 from groups.times import duration_text, format_moment
 
 
-def streams_request(options: StreamsOptions) -> StreamsRequest:
+def streams_request(options: ApplicationOptions) -> StreamsRequest:
     """Raises UsageError: a setting is unknown or not a whole number, or the topology cannot be read."""
     settings: dict[str, int] = {}
     for given in options.setting or ():
@@ -34,7 +34,8 @@ def streams_request(options: StreamsOptions) -> StreamsRequest:
             raise UsageError(f"--setting {given}: expected a whole number")
         settings[name.strip()] = int(text)
     topology = None if options.topology is None else _topology(options.topology)
-    return StreamsRequest(topology=topology, settings=settings, as_joined=options.as_joined)
+    as_joined = isinstance(options, StreamsOptions) and options.as_joined
+    return StreamsRequest(topology=topology, settings=settings, as_joined=as_joined)
 
 
 def _topology(file: Path) -> TopologyText:

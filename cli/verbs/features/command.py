@@ -37,8 +37,7 @@ def set_(
         ),
     ] = None,
     release_version: Annotated[
-        str | None,
-        option("--release-version", "Set all features to the levels of this release.", "RELEASE"),
+        str | None, option("--release-version", "Set all features to the levels of this release.", "RELEASE")
     ] = None,
     downgrade: Annotated[bool, option("--downgrade", "Allow lower levels.")] = False,
     unsafe: Annotated[

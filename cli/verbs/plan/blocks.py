@@ -25,14 +25,7 @@ from groups.counts import counted
 from groups.findings import Level
 from groups.times import seconds_text
 from migration.commands import PLAN_FILE, VARIABLE, of_round
-from migration.model import (
-    Expectation,
-    Plan,
-    PlanRehearsal,
-    RoundAction,
-    Step,
-    round_names,
-)
+from migration.model import Expectation, Plan, PlanRehearsal, RoundAction, Step, round_names
 
 if TYPE_CHECKING:
     from cli.verbs.rehearse.action import Rehearsal

@@ -12,9 +12,12 @@ from cli.errors import ExitStatus, UsageError
 from cli.progress import Progress
 from cli.sources.permissions import ending
 from cli.sources.source import Source
+from cli.verbs.dry_run.tasks import topics_of
 from coordinator.errors import InvalidSetting
+from groups.classic_streams import changelog_names, is_classic_streams
 from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Cluster, Group, Topic
+from groups.streams_tasks import StreamsRequest
 from groups.times import format_moment
 from groups.yaml_files import TreeError
 from migration.client_config import ClientConfig
@@ -80,8 +83,7 @@ def find(plan: Plan, source: Source) -> FoundGroup:
         raise ending(described.problems[0])
     leader_matters = any(step.rollout and step.rollout.temporary_members for step in plan.steps)
     (group,) = source.with_leaders(described.items) if leader_matters else described.items
-    names = wanted_topics([group], WhatIf())
-    facts = found_of(source, group, source.cluster(), source.topics(names, end_offsets=False).items)
+    facts = found_of(source, group, source.cluster(), topics_of(source, [group], WhatIf()).items)
     differences = is_of_group(plan, facts).differences
     if differences:
         changes = "; ".join(
@@ -93,8 +95,12 @@ def find(plan: Plan, source: Source) -> FoundGroup:
 
 
 def found_of(source: Source, group: Group, cluster: Cluster, topics: Iterable[Topic]) -> FoundGroup:
-    """The group with its effective settings, and those of the topics that it subscribes to."""
+    """The group with its effective settings, and those of the topics that it subscribes to, or that are changelogs of
+    its application."""
+    topics = tuple(topics)
     names = wanted_topics([group], WhatIf())
+    if names is not None and is_classic_streams(group):
+        names = {*names, *changelog_names(group, (topic.name for topic in topics))}
     known = source.group_settings([group.id]).by_group.get(group.id, {})
     settings = {name: setting.value for name, setting in known.items() if setting.value is not None}
     return FoundGroup(
@@ -116,6 +122,7 @@ def request_of(
     configs: Sequence[ClientConfig] = (),
     notes: Notes | None = None,
     settings: Mapping[str, str] | None = None,
+    streams: StreamsRequest | None = None,
 ) -> RehearsalRequest:
     if mistakes and stop_at is not None:
         why = "mistakes are made in the migration, not in the rollback"
@@ -126,7 +133,8 @@ def request_of(
         raise UsageError(f"{plan.group}: the plan has no steps: the group already uses the target protocol")
     _refuse_unknown_members(configs, facts.group)
     try:
-        facts, simulated = with_settings(facts, simulated_for_plan(plan, facts, configs), settings or {})
+        simulated = simulated_for_plan(plan, facts, configs, streams)
+        facts, simulated = with_settings(facts, simulated, settings or {})
     except (CannotRehearseError, InvalidSetting) as error:
         raise UsageError(f"{plan.group}: {error}") from None
     names = [member.name for member in simulated.members.values()]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from cli.options import OutputOptions, SourceOptions, option
+from cli.verbs.dry_run.options import ApplicationOptions
 
 
 def rehearse(
@@ -52,6 +53,7 @@ def rehearse(
     svg: Annotated[
         Path | None, option("--svg", "Draw the owners round by round as SVG, for one of the seeds.", "FILE")
     ] = None,
+    streams: ApplicationOptions,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -69,6 +71,7 @@ def rehearse(
     from cli.output import emit
     from cli.render.output_format import OutputFormat
     from cli.selection import opened
+    from cli.verbs.dry_run.tasks import streams_request
     from cli.verbs.gate.action import NotesFile
     from cli.verbs.plan.action import configs_of
     from cli.verbs.plan.files import read_plan
@@ -91,6 +94,7 @@ def rehearse(
         configs=configs,
         notes=NotesFile.of_plan(plan, read, is_written=False).notes,
         settings=settings_of(set_ or ()),
+        streams=streams_request(streams),
     )
     rehearsal = carry_out(request, shows=story or svg is not None or output.output is OutputFormat.HTML)
     write_picture(svg, rehearsal)

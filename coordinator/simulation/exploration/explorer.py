@@ -207,6 +207,8 @@ def _sentence(world: SmallWorld, step: ExplorationStep) -> str:
         content = world.network[step.which].content
         error = getattr(content, "error", None)
         what = f"{type(content).__name__}{f' ({error.name})' if error else ''}"
+    elif step.verb is Verb.SUBSCRIBE:
+        what = ", ".join(step.which)
     elif step.which is not None:
         what = f"the {step.which.kind.name} timer of {step.which.member or step.which.group}"
     return step.verb.value.format(who=step.who, what=what)

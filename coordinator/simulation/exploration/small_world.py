@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from coordinator.consumer.member import ClientMember
+from coordinator.consumer.member import ClientMember, ClientSubscription
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
@@ -68,6 +68,8 @@ class SmallWorld(ExploredState):
                 continue
             if name in self.calling:
                 yield ExplorationStep(Verb.CALLED_BACK, name)
+            if self._may_call(name, member) and member.subscription.is_empty:
+                yield ExplorationStep(Verb.SUBSCRIBE, name, self.scripts[name].topics)
             if name in self.idle:
                 yield ExplorationStep(Verb.POLL, name)
             deadline = member.next_deadline()
@@ -78,14 +80,23 @@ class SmallWorld(ExploredState):
 
     def _perturbations(self, name: str, member: ClientMember) -> Iterator[ExplorationStep]:
         is_in_group, is_staying = member.epoch > 0, not member.is_closing
+        calls = self._may_call(name, member) and not member.subscription.is_empty
         for verb, is_possible in (
             (Verb.LEAVE, is_in_group and is_staying and name not in self.calling),
             (Verb.CRASH, is_in_group),
             (Verb.KILL, is_in_group),
             (Verb.ROLL, is_staying and name in self.rolled),
+            (Verb.ENFORCE_REBALANCE, calls),
+            (Verb.UNSUBSCRIBE, calls),
         ):
             if is_possible and verb in self.perturb:
                 yield ExplorationStep(verb, name)
+        if calls and Verb.SUBSCRIBE in self.perturb:
+            yield ExplorationStep(Verb.SUBSCRIBE, name, self.scripts[name].topics[:1])
+
+    def _may_call(self, name: str, member: ClientMember) -> bool:
+        """Whether its application can call a method of the consumer in place of `poll`."""
+        return not (name in self.calling or member.is_closing or member.awaits_commit)
 
     def _expiries(self) -> Iterator[ExplorationStep]:
         """Expiries of timers: of members whose process has exited at any time, of others as a perturbation."""
@@ -114,6 +125,8 @@ class SmallWorld(ExploredState):
         ExploredState.rule_was_needed = False
         # An expiry that removes a member whose process has exited is no perturbation.
         is_free = step.verb is Verb.EXPIRE and self._is_of_ended_process(step.which)
+        # Nor is the second half of an application's change of its subscription.
+        is_free |= step.verb is Verb.SUBSCRIBE and self._member(step.who).subscription.is_empty
         if step.verb in _PERTURBATIONS and not is_free:
             self.left -= 1
         _TAKE[step.verb](self, step)
@@ -125,7 +138,14 @@ class SmallWorld(ExploredState):
         self.processes[name] += 1
         script, uuid = self.scripts[name], f"{name}-{self.processes[name]}"
         self.members[name] = member = make_member(
-            NewMember(client_id=name, script=script, image=self.image, position=no_position, member_uuid=uuid)
+            NewMember(
+                name=name,
+                client_id=name,
+                script=script,
+                image=self.image,
+                position=no_position,
+                member_uuid=uuid,
+            )
         )
         self._own.add(name)
         self.prints.pop(name, None)
@@ -167,6 +187,15 @@ class SmallWorld(ExploredState):
         """Let the request stay in a buffer and arrive again, when no client waits for its answer."""
         message = self.network[step.which]
         self.network.append(message._replace(process=NO_PROCESS))
+
+    def _enforce_rebalance(self, step: ExplorationStep) -> None:
+        self._member(step.who).enforce_rebalance(self.clocks[step.who])
+
+    def _subscribe(self, step: ExplorationStep) -> None:
+        self._member(step.who).subscribe(ClientSubscription(topics=step.which), self.clocks[step.who])
+
+    def _unsubscribe(self, step: ExplorationStep) -> None:
+        self._member(step.who).unsubscribe(self.clocks[step.who])
 
     def _leave(self, step: ExplorationStep) -> None:
         self._member(step.who).close(self.clocks[step.who])
@@ -226,11 +255,19 @@ _TAKE: Mapping[Verb, _Take] = {
     Verb.KILL: SmallWorld._kill,
     Verb.ROLL: SmallWorld._roll,
     Verb.EXPIRE: SmallWorld._expire,
+    Verb.ENFORCE_REBALANCE: SmallWorld._enforce_rebalance,
+    Verb.SUBSCRIBE: SmallWorld._subscribe,
+    Verb.UNSUBSCRIBE: SmallWorld._unsubscribe,
     Verb.FAIL_OVER: lambda world, step: world.fail_over(step),
 }
-_PERTURBATIONS = frozenset(
-    {Verb.LOSE, Verb.DUPLICATE, Verb.LEAVE, Verb.CRASH, Verb.KILL, Verb.ROLL, Verb.EXPIRE, Verb.FAIL_OVER}
-)
+_PERTURBATIONS = frozenset(Verb) - {
+    Verb.START,
+    Verb.WAKE,
+    Verb.POLL,
+    Verb.CALLED_BACK,
+    Verb.REQUEST,
+    Verb.ANSWER,
+}
 _EXPIRY = frozenset(
     {TimerKind.SESSION, TimerKind.PENDING_MEMBER, TimerKind.REBALANCE, TimerKind.JOIN, TimerKind.SYNC}
 )

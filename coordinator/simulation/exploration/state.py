@@ -298,7 +298,7 @@ def _member_form(member: ClientMember) -> tuple[object, ...]:
     plain, deadlines = _names(member)
     values = vars(member)
     facts = [value if type(value := values[name]) in ATOMS else canonical(value) for name in plain]
-    facts += [values[name] >= worlds.LONG_MS for name in deadlines]
+    facts += [None if (value := values[name]) is None else value >= worlds.LONG_MS for name in deadlines]
     if isinstance(member, AsyncConsumer):
         facts.append(_heartbeats_form(member))
     return tuple(facts)

@@ -33,10 +33,13 @@ class Verb(Enum):
     ROLL = "{who} restarts with its next settings"
     EXPIRE = "the coordinator ends {what}"
     FAIL_OVER = "the coordinator fails over"
+    ENFORCE_REBALANCE = "{who} calls enforceRebalance"
+    SUBSCRIBE = "{who} subscribes to {what}"
+    UNSUBSCRIBE = "{who} unsubscribes"
 
 
 class ExplorationStep(NamedTuple):
-    """A step of a member (its name) or of the coordinator, and the message or timer if there are several."""
+    """A step of a member (its name) or of the coordinator, and the message, timer or topics if there are several."""
 
     verb: Verb
     who: str
@@ -60,10 +63,10 @@ class WorldSpec:
 
     name: str
     summary: str
-    topics: Mapping[str, int]
     members: Mapping[str, MemberScript]
-    perturbations: int  # The number of steps in `perturb` that are allowed
-    perturb: frozenset[Verb]
+    topics: Mapping[str, int] = field(default_factory=lambda: {"t": 2})
+    perturbations: int = 1  # The number of steps in `perturb` that are allowed
+    perturb: frozenset[Verb] = frozenset({Verb.LEAVE, Verb.CRASH, Verb.EXPIRE})
     rolled: Mapping[str, MemberScript] = field(default_factory=dict)
     """By member that `Verb.ROLL` restarts: its configuration afterwards."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -85,9 +88,9 @@ _CONSUMER = MemberScript(
 _EAGER = replace(_CONSUMER, protocol="classic", assignors=("range",))
 _BOTH = replace(_EAGER, assignors=("cooperative-sticky", "range"))
 _COOPERATIVE = replace(_EAGER, assignors=("cooperative-sticky",))
-_ONE_TOPIC = {"t": 2}
-_TROUBLE = frozenset({Verb.LEAVE, Verb.CRASH, Verb.EXPIRE})
+_TWO_TOPICS = {"t1": 1, "t2": 1}
 _ROLL = frozenset({Verb.ROLL})
+_CALLS = frozenset({Verb.SUBSCRIBE, Verb.UNSUBSCRIBE})
 
 WORLDS = {
     world.name: world
@@ -95,31 +98,22 @@ WORLDS = {
         WorldSpec(
             name="published",
             summary="The published model of KIP-848: two members, two topics of one partition, one perturbation.",
-            topics={"t1": 1, "t2": 1},
+            topics=_TWO_TOPICS,
             members={"c1": _CONSUMER, "c2": _CONSUMER},
-            perturbations=1,
-            perturb=_TROUBLE,
         ),
         WorldSpec(
             name="eager",
             summary="Two eager members of a classic group, one perturbation.",
-            topics=_ONE_TOPIC,
             members={"a": _EAGER, "b": _EAGER},
-            perturbations=1,
-            perturb=_TROUBLE,
         ),
         WorldSpec(
             name="cooperative",
             summary="Two cooperative members of a classic group, one perturbation.",
-            topics=_ONE_TOPIC,
             members={"a": _COOPERATIVE, "b": _COOPERATIVE},
-            perturbations=1,
-            perturb=_TROUBLE,
         ),
         WorldSpec(
             name="first-bounce",
             summary="The first bounce of KIP-429: members put cooperative-sticky before range, one by one.",
-            topics=_ONE_TOPIC,
             members={"a": _EAGER, "b": _EAGER},
             rolled={"a": _BOTH, "b": _BOTH},
             perturbations=2,
@@ -129,16 +123,13 @@ WORLDS = {
         WorldSpec(
             name="half-way",
             summary="The first bounce of KIP-429 half-way: one member has both assignors, the other crashes.",
-            topics=_ONE_TOPIC,
             members={"a": _BOTH, "b": _EAGER},
-            perturbations=1,
             perturb=frozenset({Verb.CRASH}),
             starts_settled=True,
         ),
         WorldSpec(
             name="second-bounce",
             summary="The second bounce of KIP-429: members drop range from their lists, one by one.",
-            topics=_ONE_TOPIC,
             members={"a": _BOTH, "b": _BOTH},
             rolled={"a": _COOPERATIVE, "b": _COOPERATIVE},
             perturbations=2,
@@ -148,7 +139,6 @@ WORLDS = {
         WorldSpec(
             name="upgrade",
             summary="A classic group becomes a consumer group online, member by member.",
-            topics=_ONE_TOPIC,
             members={"a": _COOPERATIVE, "b": _COOPERATIVE},
             rolled={"a": _CONSUMER, "b": _CONSUMER},
             perturbations=2,
@@ -158,7 +148,6 @@ WORLDS = {
         WorldSpec(
             name="downgrade",
             summary="A consumer group becomes a classic one again, member by member.",
-            topics=_ONE_TOPIC,
             members={"a": _CONSUMER, "b": _CONSUMER},
             rolled={"a": _EAGER, "b": _EAGER},
             perturbations=2,
@@ -168,15 +157,12 @@ WORLDS = {
         WorldSpec(
             name="static",
             summary="A static member of a consumer group crashes and rejoins under its instance id.",
-            topics=_ONE_TOPIC,
             members={"a": replace(_CONSUMER, instance="i"), "b": _CONSUMER},
-            perturbations=1,
-            perturb=_TROUBLE,
         ),
         WorldSpec(
             name="duplicates",
             summary="A request of a consumer group arrives a second time, later, and a member leaves.",
-            topics={"t1": 1, "t2": 1},
+            topics=_TWO_TOPICS,
             members={"c1": _CONSUMER, "c2": _CONSUMER},
             perturbations=2,
             perturb=frozenset({Verb.DUPLICATE, Verb.LEAVE}),
@@ -184,10 +170,24 @@ WORLDS = {
         WorldSpec(
             name="failover",
             summary="The coordinator of a consumer group fails over and replays its log.",
-            topics=_ONE_TOPIC,
             members={"a": _CONSUMER, "b": _CONSUMER},
-            perturbations=1,
             perturb=frozenset({Verb.FAIL_OVER, Verb.LOSE}),
+        ),
+        WorldSpec(
+            name="subscriptions",
+            summary="A member of a consumer group subscribes to fewer topics, or unsubscribes and subscribes again.",
+            topics=_TWO_TOPICS,
+            members={"a": _CONSUMER, "b": _CONSUMER},
+            perturb=_CALLS,
+            starts_settled=True,
+        ),
+        WorldSpec(
+            name="calls",
+            summary="A cooperative member enforces a rebalance, or changes or ends its subscription.",
+            topics=_TWO_TOPICS,
+            members={"a": _COOPERATIVE, "b": _COOPERATIVE},
+            perturb=_CALLS | {Verb.ENFORCE_REBALANCE},
+            starts_settled=True,
         ),
     )
 }

@@ -1,4 +1,5 @@
-"""What librdkafka makes of an assignment of nothing, or one that cannot be read: the real one, and Kohort's member."""
+"""What librdkafka makes of an assignment of nothing, or one that cannot be read, and what its subscription has:
+the real one, and Kohort's member."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from queue import Empty
 from time import monotonic
 
@@ -19,9 +21,15 @@ from coordinator.consumer.member import ClientSubscription, Identity
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
+from kohort_testing import KohortBroker
 from tests.coordinator.consumer.driver import Application, Play
 from tests.kafka.librdkafka_coordinator import Coordinator, Lead, Round, Seat
 from tests.kafka.ports import HOST
+from wire.client.cluster import KafkaClient
+from wire.client.groups import describe_groups
+from wire.client.security import ConnectionSettings
+from wire.messages.embedded_protocol import read_subscription
+from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 
 PATIENCE_S = 1.5
 ASSIGNMENTS: dict[str, tuple[bytes, list[str]]] = {
@@ -109,6 +117,54 @@ def _made_by_kohort(assignment: bytes) -> list[str]:
     play.advance(1000)
     again = ["joins again"] * (len(a.requests(JoinGroup)) > joins)
     return [kind for kind, _ in a.calls()] + again
+
+
+@pytest.mark.parametrize(
+    ("assignor", "generations"),
+    [("range", [-1, -1]), ("roundrobin", [-1, -1]), ("cooperative-sticky", [2, 2])],
+)
+@pytest.mark.parametrize("plays", [pytest.param(False, id="librdkafka"), pytest.param(True, id="kohort")])
+def test_a_subscription_has_existing_topics_and_in_one_assignor_a_generation(
+    assignor: str, generations: list[int], plays: bool
+) -> None:
+    sent = map(read_subscription, (_sent_by_kohort if plays else _sent_by_librdkafka)(assignor))
+    assert [(one.topics, one.generation) for one in sent] == [(("foo",), number) for number in generations]
+
+
+def _sent_by_librdkafka(assignor: str) -> list[bytes]:
+    """The last subscriptions of two members, the second of which started later."""
+    with KohortBroker(topics={"foo": 2}) as broker, ExitStack() as stack:
+        config = {"bootstrap.servers": broker.bootstrap_servers, "group.id": "g"}
+        consumers: list[Consumer] = []
+        for number in (1, 2):
+            consumer = Consumer(
+                config | {"partition.assignment.strategy": assignor, "heartbeat.interval.ms": 300}
+            )
+            stack.callback(consumer.close)
+            consumer.subscribe(["foo", "missing"])
+            consumers.append(consumer)
+            broker.wait_until_stable(
+                "g", members=number, polling=lambda: [one.poll(0.02) for one in consumers]
+            )
+        settings = ConnectionSettings(bootstrap_servers=(broker.bootstrap_servers,))
+        with KafkaClient(settings) as client:
+            (group,) = describe_groups(client, DESCRIBE_GROUPS, ["g"]).found.values()
+        return [member.member_metadata for member in group.members]
+
+
+def _sent_by_kohort(assignor: str) -> list[bytes]:
+    def make(identity: Identity, application: Application) -> ClassicConsumer:
+        subscription = ClientSubscription(topics=("foo", "missing"))
+        return ClassicConsumer(
+            identity, subscription, play.topics, application.position, assignors=(assignor,)
+        )
+
+    play = Play()
+    members = []
+    for name in ("a", "b"):
+        members.append(play.start(name, make, library="librdkafka"))
+        play.advance(20_000)
+    return [member.requests(JoinGroup)[-1].protocols[0].metadata for member in members]
 
 
 if __name__ == "__main__":

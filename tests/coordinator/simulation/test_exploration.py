@@ -39,6 +39,12 @@ def test_everything_holds_while_nothing_goes_wrong(name: str) -> None:
     assert result.holds == EVERY
 
 
+@pytest.mark.parametrize("name", ["subscriptions", "calls"])
+def test_everything_holds_whatever_an_application_calls(name: str) -> None:
+    result = explore(WORLDS[name])
+    assert (result.is_whole, result.counterexamples, result.holds) == (True, (), EVERY)
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_each_rule_is_needed(name: str) -> None:
     rule = RULES[name]

@@ -117,7 +117,8 @@ MEMBERS = [
     "topics: [t], remote_assignor: range", "topics: [t], protocol: consumer, assignors: [range]",
     "topics: [t], protocol: consumer, remote_assignor: sticky",
     "topics: [t], protocol: consumer, config: {session.timeout.ms: 9}",
-    "topics: [t], listener: {lots: throws}", "topics: [t], after_error: cry",
+    "topics: [t], listener: {lots: throws}", "topics: [t], listener: {lost: unsubscribes}",
+    "topics: [t], after_error: cry",
 ]  # fmt: skip
 START = "{at: 1, start: a}"
 EVENTS = [

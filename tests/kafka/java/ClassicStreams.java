@@ -1,5 +1,6 @@
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -15,13 +16,16 @@ import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThr
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.state.KeyValueBytesStoreSupplier;
+import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
 
 /**
  * An application of Kafka Streams of any release from 2.3 on: it counts the records of each topic by key, in memory, in
  * one subtopology a topic. Arguments: the topics, separated by commas, then settings as {@code name=value}. When the
  * tasks of its threads change it says so, as JSON by client id; it ends with its standard input. A record "fail" fails it;
- * with {@code -Dfails=true} it then requests that the whole application shuts down (2.8 and later).
+ * with {@code -Dfails=true} it then requests that the whole application shuts down (2.8 and later). With
+ * {@code -Dpersistent=true} its stores count as persistent, so that its process keeps its id (2.8 and later).
  */
 public final class ClassicStreams {
     private static final byte[] FAILING = "fail".getBytes(StandardCharsets.UTF_8);
@@ -32,7 +36,7 @@ public final class ClassicStreams {
             builder.stream(topic, Consumed.with(Serdes.Bytes(), Serdes.Bytes()))
                 .peek((key, value) -> check(value))
                 .groupByKey(Grouped.with(Serdes.Bytes(), Serdes.Bytes()))
-                .count(Materialized.as(Stores.inMemoryKeyValueStore(topic + "-counts")));
+                .count(Materialized.as(store(topic + "-counts")));
         }
         Properties properties = new Properties();
         for (int at = 1; at < args.length; at++) {
@@ -67,6 +71,34 @@ public final class ClassicStreams {
             Thread.sleep(100);
         }
         streams.close(Duration.ofSeconds(10));
+    }
+
+    private static KeyValueBytesStoreSupplier store(String name) {
+        KeyValueBytesStoreSupplier inMemory = Stores.inMemoryKeyValueStore(name);
+        if (!Boolean.getBoolean("persistent")) {
+            return inMemory;
+        }
+        return new KeyValueBytesStoreSupplier() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            @SuppressWarnings("unchecked")
+            public KeyValueStore<Bytes, byte[]> get() {
+                KeyValueStore<Bytes, byte[]> store = inMemory.get();
+                return (KeyValueStore<Bytes, byte[]>) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {KeyValueStore.class},
+                    (proxy, method, arguments) ->
+                        method.getName().equals("persistent") ? true : method.invoke(store, arguments));
+            }
+
+            @Override
+            public String metricsScope() {
+                return inMemory.metricsScope();
+            }
+        };
     }
 
     private static void check(Bytes value) {

@@ -56,7 +56,7 @@ import org.apache.kafka.streams.state.Stores;
  * and so is the journal that a consumer keeps where {@code "journal"} names a file. A consumer with
  * {@code "commitWhenRevoked"} commits how far it has come with a partition before it lets go of it; one with
  * {@code "commitWhenConsumed"} commits after every poll that gave it records. {@code "pollMs"} is how long a poll takes at most.
- * {@code "listener": {"revoked": {"takesMs", "throws", "commits"}}} is what a method of the listener does; one with
+ * {@code "listener": {"revoked": {"takesMs", "throws", "commits", "unsubscribes"}}} is what a method of the listener does; one with
  * {@code revoked} and without {@code lost} has the default of {@code onPartitionsLost}. With {@code "pollAgain"} an exception is an event,
  * {@code thrown}, and no end. A consumer without topics and patterns does not subscribe.
  */
@@ -482,6 +482,9 @@ public class Member {
                 Thread.sleep(script.path("takesMs").asLong());
             } catch (InterruptedException error) {
                 throw new IllegalStateException(error);
+            }
+            if (script.path("unsubscribes").asBoolean()) {
+                consumer.unsubscribe();
             }
             if (script.path("throws").asBoolean()) {
                 throw new IllegalStateException("the listener throws in " + method);

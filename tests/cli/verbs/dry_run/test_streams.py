@@ -320,27 +320,6 @@ def _settled(kohort: Kohort, bootstrap: str, threads: int) -> Settled:
     return wait_until(settled, "the application settles", timeout_s=90, every_s=1)
 
 
-def test_a_rehearsal_says_what_it_lacks_for_kafka_streams(kohort: Kohort, tmp_path: Path) -> None:
-    """A38"""
-    snapshot, plan = GOLDEN / "classic_streams" / "groups.yaml", tmp_path / "plan.yaml"
-    question = (
-        "plan",
-        "r2.8.2-eager",
-        "--to",
-        "cooperative",
-        "--client",
-        "java:2.8.2",
-        "--snapshot",
-        snapshot,
-    )
-    plan.write_text(kohort(*question, "--output", "yaml").stdout)
-    answer = kohort("rehearse", plan, "--snapshot", snapshot)
-    assert answer.status == 2
-    assert "r2.8.2-eager: the plan of a Kafka Streams application cannot be rehearsed: its steps" in " ".join(
-        answer.stderr.split()
-    )
-
-
 def test_a_long_series_of_probing_rebalances_is_cut(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assignors.streams.rounds.MOST_ROUNDS", 3)
     monkeypatch.setattr("assignors.streams.rounds.LEAST_ROUNDS", 3)

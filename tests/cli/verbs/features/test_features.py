@@ -131,11 +131,25 @@ def test_a_downgrade_names_the_groups_that_it_turns_off(own: OffsetRig, members:
     assert (done.document["executed"], done.document["features"][0]["applied"]) == (True, True)
     assert ("group.version", "0", "1", "0") in {row[:4] for row in described(own.tools, own.broker)}
     assert listed(own) == described(own.tools, own.broker)
+    assert_lists_but_does_not_describe(own, group)
 
     again = own.ours(line, "--yes").succeeded()
     assert "group.version already has the level 0" in again.stderr
     own.ours("features set group.version=1 transaction.version=2 --execute --yes").succeeded()
     assert ("group.version", "0", "1", "1") in {row[:4] for row in described(own.tools, own.broker)}
+
+
+def assert_lists_but_does_not_describe(rig: OffsetRig, group: str) -> None:
+    """A cluster with group.version=0 lists a consumer group as before, as Kafka's tool shows."""
+    remedy = (
+        "group.version is 0, so brokers describe no consumer group; `kohort features set group.version=1`"
+    )
+    listing = rig.ours("list").succeeded()
+    assert f"{group}: assignor and members are not known: UNSUPPORTED_VERSION: {remedy}" in listing.stderr
+    rows = {row["group"]: row for row in listing.document["groups"]}
+    assert (rows[group]["type"], rows[group]["members"], listing.document["errors"]) == ("consumer", None, [])
+    for command in ("describe", "diagnose", "plan --to classic"):
+        rig.ours(command, group).assert_said(3, f"{group}: UNSUPPORTED_VERSION: {remedy}")
 
 
 def test_all_levels_are_set_or_none(own: OffsetRig) -> None:
@@ -192,6 +206,7 @@ def test_a_real_broker_changes_the_levels_and_its_members_are_refused(
     wait_until(lambda: listed(rig) == described(rig.tools, rig.broker), "both see the new levels")
     assert [row[3] for row in listed(rig) if row[0] in line] == ["0", "0", "0"]
     wait_until(lambda: "UNSUPPORTED_VERSION" in rig.ours("describe", group).stderr, "the group is refused")
+    assert_lists_but_does_not_describe(rig, group)
     newest = next(row[2] for row in described(rig.tools, rig.broker) if row[0] == "metadata.version")
     back = (
         rig.ours(f"features set --release-version {newest}", "--execute", "--yes")
