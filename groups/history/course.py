@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from groups.history.commits import Commit, Commits, RecentCommits
-from groups.history.departures import LOOK_AHEAD_US, NOTHING, Knowledge, judged
+from groups.history.departures import LOOK_AHEAD_US, NOTHING, Knowledge, judged, with_verdicts
 from groups.history.events import Departure, GroupEvent, Holding, MemberRecord, PastRebalance, Place
 from groups.history.replay import GroupReplay
 
@@ -62,6 +63,9 @@ def _members(event: GroupEvent) -> dict[str, MemberRecord]:
     )
 
 
+_Gone: TypeAlias = tuple[str, int]
+
+
 @dataclass(slots=True)
 class _Snapshot:
     """The commits of a departed member's partitions when its departure was written, and the first one after that."""
@@ -102,8 +106,9 @@ class GroupHistory:
             on_departure=self._departed,
         )
         self._commits = RecentCommits()
-        self._snapshots: dict[str, _Snapshot] = {}  # by member id
+        self._snapshots: dict[_Gone, _Snapshot] = {}
         self._watched: dict[Place, list[_Snapshot]] = {}
+        self._last: PastRebalance | None = None  # the last one with departures
 
     def add(self, event: GroupEvent) -> None:
         self._replay.add(event)
@@ -129,14 +134,14 @@ class GroupHistory:
         return self._take(self._rebalances)
 
     def _take(self, rebalances: Sequence[PastRebalance]) -> Settled:
-        done = [judged(row, self._view(row), self.knowledge) for row in rebalances]
+        done = [self._judged(row) for row in rebalances]
         holdings = list(self._holdings)
         self._holdings.clear()
         taken = {row.offset for row in done}
         self._rebalances[:] = [row for row in self._rebalances if row.offset not in taken]
-        waiting = {gone.member for row in self._rebalances for gone in row.departures}
-        for member in {gone.member for row in done for gone in row.departures} - waiting:
-            snapshot = self._snapshots.pop(member, None)
+        waiting = {_gone(departure) for row in self._rebalances for departure in row.departures}
+        for gone in {_gone(departure) for row in done for departure in row.departures} - waiting:
+            snapshot = self._snapshots.pop(gone, None)
             self._watched = {
                 place: left
                 for place, snapshots in self._watched.items()
@@ -144,21 +149,34 @@ class GroupHistory:
             }
         return Settled(done, holdings)
 
+    def _judged(self, row: PastRebalance) -> PastRebalance:
+        before = self._last
+        if before is not None and row.departures == before.departures:  # they also cause this one
+            return with_verdicts(row, before.verdicts)
+        result = judged(row, self._view(row), self.knowledge)
+        self._last = result if row.departures else before
+        return result
+
     def _departed(self, departure: Departure) -> None:
         snapshot = _Snapshot({place: self._commits.recent(place) for place in departure.places})
-        self._snapshots[departure.member] = snapshot
+        self._snapshots[_gone(departure)] = snapshot
         for place in departure.places:
             self._watched.setdefault(place, []).append(snapshot)
 
     def _view(self, row: PastRebalance) -> _Snapshot:
         before: dict[Place, Sequence[Commit]] = {}
         after: dict[Place, Commit] = {}
-        for gone in row.departures:
-            snapshot = self._snapshots.get(gone.member)
+        for departure in row.departures:
+            snapshot = self._snapshots.get(_gone(departure))
             if snapshot is not None:
                 before |= snapshot.before
                 after = snapshot.after | after
         return _Snapshot(before, after)
+
+
+def _gone(departure: Departure) -> _Gone:
+    """A member id may depart, return, and depart again."""
+    return departure.member, departure.at
 
 
 def _settles(row: PastRebalance) -> int:

@@ -14,7 +14,7 @@ clients do when they close."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 from statistics import median
@@ -75,21 +75,21 @@ def judge(departure: Departure, commits: CommitView, knowledge: Knowledge = NOTH
 
 def judged(rebalance: PastRebalance, commits: CommitView, knowledge: Knowledge = NOTHING) -> PastRebalance:
     """A rebalance with the verdicts of its departures, and the causes that follow from them."""
-    if not rebalance.departures:
-        return rebalance
-    causes, verdicts = judged_causes(rebalance.causes, rebalance.departures, commits, knowledge)
-    return replace(rebalance, causes=causes, verdicts=verdicts)
+    return with_verdicts(
+        rebalance, [judge(departure, commits, knowledge) for departure in rebalance.departures]
+    )
 
 
-def judged_causes(
-    causes: Iterable[RebalanceCause],
-    departures: Iterable[Departure],
-    commits: CommitView,
-    knowledge: Knowledge = NOTHING,
-) -> tuple[Causes, tuple[Verdict, ...]]:
-    """The causes of a rebalance with departures, and their verdicts."""
-    verdicts = tuple(judge(departure, commits, knowledge) for departure in departures)
-    return in_order({*causes} - {RebalanceCause.UNKNOWN} | {verdict.cause for verdict in verdicts}), verdicts
+def with_verdicts(rebalance: PastRebalance, verdicts: Collection[Verdict]) -> PastRebalance:
+    causes = causes_after(rebalance.causes, verdicts)
+    return replace(rebalance, causes=causes, verdicts=tuple(verdicts))
+
+
+def causes_after(causes: Causes, verdicts: Collection[Verdict]) -> Causes:
+    """The causes of a rebalance, of which UNKNOWN stands for the departures that there are verdicts of."""
+    if not verdicts:
+        return causes
+    return in_order({*causes} - {RebalanceCause.UNKNOWN} | {verdict.cause for verdict in verdicts})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from pyspark.sql.types import ArrayType
 
 from groups.history.causes import RebalanceCause
 from groups.history.commits import RECENT, Commits
-from groups.history.departures import LOOK_AHEAD_US, LOOK_BACK_US, judged_causes
+from groups.history.departures import LOOK_AHEAD_US, LOOK_BACK_US, causes_after, judge
 from groups.history.events import Departure, MemberRecord, Protocol
 from pipeline.tables import schemas
 
@@ -94,14 +94,12 @@ def _judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _judged_row(row: dict[str, Any]) -> schemas.TableRow:
     commits = sorted(row["commits"] or (), key=lambda commit: commit["log"])
-    causes, verdicts = judged_causes(
-        [RebalanceCause(cause) for cause in row["causes"]],
-        [_departure(departure) for departure in row["departures"]],
-        Commits.of(
-            ((commit["topic"], commit["topic_partition"]), commit["us"], commit["committed"], commit["log"])
-            for commit in commits
-        ),
+    view = Commits.of(
+        ((commit["topic"], commit["topic_partition"]), commit["us"], commit["committed"], commit["log"])
+        for commit in commits
     )
+    verdicts = [judge(_departure(departure), view) for departure in row["departures"]]
+    causes = causes_after(tuple(RebalanceCause(cause) for cause in row["causes"]), verdicts)
     expired = [verdict.member for verdict in verdicts if verdict.cause is RebalanceCause.EXPIRY]
     return {name: row[name] for name in _KEY} | {"judged": list(causes), "expired": expired}
 

@@ -13,9 +13,9 @@ from coordinator.engine.records import OffsetRecord, StoredOffset
 from pipeline.tables.rebalances import courses, ownership, rebalances
 from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
 from tests.coordinator.engine.consumer import Consumer, settled
-from tests.pipeline.rebalances.courses import Clock, Written, clock, course_of
-from tests.pipeline.rebalances.courses import decoded as decoded_records
-from tests.pipeline.rebalances.test_classic import two
+from tests.groups.history.test_classic import two
+from tests.groups.history.written import Clock, Written, clock, course_of
+from tests.groups.history.written import decoded as decoded_records
 
 AWAY = -2
 

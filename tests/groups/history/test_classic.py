@@ -6,7 +6,7 @@ from coordinator.engine.groups import DeleteGroups
 from tests.coordinator.engine.classic import Member, protocols, stable, together
 from tests.coordinator.engine.consumer import Named
 from tests.coordinator.engine.migrating import assignment
-from tests.pipeline.rebalances.courses import Clock, clock, course_of
+from tests.groups.history.written import Clock, clock, course_of
 
 FOO = ("foo", 4)
 

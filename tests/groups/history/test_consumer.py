@@ -7,7 +7,7 @@ import pytest
 from coordinator.engine.groups import DeleteGroups
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue
 from tests.coordinator.engine.consumer import Consumer, images, settled
-from tests.pipeline.rebalances.courses import Clock, clock, course, course_of
+from tests.groups.history.written import Clock, clock, course, course_of
 
 FOO = ("foo", 4)
 

@@ -3,7 +3,7 @@
 from coordinator.engine.records import ClassicGroupRecord, ClassicGroupValue, ClassicMemberValue
 from tests.coordinator.engine.consumer import Consumer, settled
 from tests.coordinator.engine.migrating import ClassicConsumer, assignment, subscription
-from tests.pipeline.rebalances.courses import Clock, clock, course_of
+from tests.groups.history.written import Clock, clock, course_of
 
 FOO = ("foo", 6)
 
