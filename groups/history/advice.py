@@ -109,7 +109,7 @@ def _who(stories: list[Story], hosts: dict[str, tuple[int, int]]) -> str:
 
 
 def _storm_remedy(account: Account, stories: list[Story], again: list[Story]) -> str:
-    if any(story.kept_its_id and story.departures for story in stories):
+    if any(story.still_ran for story in stories):
         return members.POLL_REMEDY
     if again and again[0].process.tied_by is TiedBy.INSTANCE:
         return (
@@ -128,11 +128,7 @@ def _storm_remedy(account: Account, stories: list[Story], again: list[Story]) ->
 
 def _poll_intervals(stories: list[Story]) -> Iterator[Finding]:
     """A process of the consumer protocol that still ran was removed: only a new process has a new id."""
-    again = [
-        story
-        for story in stories
-        if story.kept_its_id and story.departures and story.protocol is Protocol.CONSUMER
-    ]
+    again = [story for story in stories if story.still_ran]
     if again:
         yield _as(
             members.poll_interval,

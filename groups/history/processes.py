@@ -87,6 +87,9 @@ def changes_of(
     rebalances: Sequence[PastRebalance], records: Mapping[str, MemberRecord]
 ) -> list[tuple[Change, ...]]:
     """The members that joined and departed in each of a group's rebalances, in order."""
+    named = [*(gone.record for rebalance in rebalances for gone in rebalance.departures), *records.values()]
+    unnamed = (MemberRecord(member=member) for rebalance in rebalances for member in rebalance.joined)
+    records = {record.member: record for record in (*unnamed, *named)}
     processes = _processes(rebalances, records)
     here: dict[tuple[str, ...], list[str]] = {}
     for member in records.keys() - {member for rebalance in rebalances for member in rebalance.joined}:

@@ -17,8 +17,6 @@ from groups.history.processes import Change, Process
 from groups.times import duration_text
 
 _ALIKE_AT_MOST = 2  # members that did the same this often share a phrase
-
-
 _FOLLOWS = "partitions that members had revoked were assigned"
 _RETURNED, _RESTARTED = "returned", "restarted before the former session ended"
 _VERBS = {RebalanceCause.EXPIRY: "lost {its} session", RebalanceCause.LEAVE: "left"}
@@ -31,7 +29,6 @@ class Story:
     process: Process
     changes: list[Change] = field(default_factory=list)
     rebalances: int = 0
-    protocol: Protocol = Protocol.CLASSIC
 
     @property
     def departures(self) -> list[Change]:
@@ -47,19 +44,32 @@ class Story:
         return frozenset(change.cause for change in self.departures if change.cause is not None)
 
     @property
-    def kept_its_id(self) -> bool:
-        """Whether it returned with the member id that it had: a process of the consumer protocol still ran."""
-        return any(change.other == change.record.member for change in self.returns)
+    def keeps_ids(self) -> bool:
+        """Whether only a new process has a new member id: in the consumer protocol. A classic member gets a new one
+        each time it joins; in a group of either type, it alone has a session timeout in the records."""
+        return all(
+            gone.departure is not None
+            and gone.departure.protocol is Protocol.CONSUMER
+            and gone.record.session_timeout_ms is None
+            for gone in self.departures
+        )
+
+    @property
+    def still_ran(self) -> bool:
+        """Whether it returned with the member id that it had, so that its process had not ended."""
+        again = any(change.other == change.record.member for change in self.returns)
+        return again and bool(self.departures) and self.keeps_ids
 
     @property
     def crashed(self) -> bool:
-        """Whether other processes returned than those whose sessions expired, which therefore probably crashed: in the
-        consumer protocol only a new process has a new id."""
+        """Whether other processes returned than those whose sessions expired, which therefore probably crashed."""
+        closed = any(gone.departure is not None and gone.departure.away for gone in self.departures)
         return (
-            self.protocol is Protocol.CONSUMER
-            and self.causes == {RebalanceCause.EXPIRY}
+            self.causes == {RebalanceCause.EXPIRY}
+            and self.keeps_ids
             and bool(self.returns)
-            and not self.kept_its_id
+            and not self.still_ran
+            and not closed
         )
 
     @property
@@ -102,7 +112,7 @@ def stories_of(explained: Sequence[Explained]) -> list[Story]:
         keys = set()
         for change in one.changes:
             story = stories.setdefault(change.process.key, Story(change.process))
-            story.process, story.protocol = change.process, one.rebalance.protocol
+            story.process = change.process
             story.changes.append(change)
             keys.add(change.process.key)
         for key in keys:

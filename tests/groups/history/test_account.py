@@ -164,6 +164,17 @@ def test_findings_are_those_of_diagnose(script: Callable[[], ScriptedGroup], rul
     assert [finding.rule for finding in advice_on(account(script()))] == rules
 
 
+@pytest.mark.parametrize(
+    ("closes", "what"), [(False, "probably crashed and returned"), (True, "lost its session and returned")]
+)
+def test_a_static_member_that_closed_did_not_crash(closes: bool, what: str) -> None:
+    group = three(Protocol.CONSUMER).come("worker-8", instance="eight").wait(300)
+    group = group.step_away("worker-8") if closes else group.silence("worker-8")
+    group.wait(46).go("worker-8").wait(20).come("worker-8", instance="eight").wait(60)
+    result = account(group)
+    assert reasons(result.rebalances[-2:]) == [f"eight (static) on 10.0.3.8 {what}"]
+
+
 def test_a_static_member_that_is_away_at_the_end_is_named() -> None:
     group = (
         three(Protocol.CONSUMER).come("worker-8", instance="eight").wait(300).step_away("worker-8").wait(20)
