@@ -15,8 +15,8 @@ from pathlib import Path
 
 from cli.sources.journal.writer import JournalWriter
 from cli.verbs.record.following import Fetched
-from cli.verbs.record.reading import Reading
-from cli.verbs.record.recorder import Recorder
+from cli.verbs.record.reading import LogReading
+from cli.verbs.record.recorder import LogRecorder
 from coordinator.engine import records as stored
 from coordinator.store.records import encode_record
 from wire.log.batches import encode_batch
@@ -98,8 +98,8 @@ def main(minutes: int) -> None:
     print("MINUTE  OF-A-CORE  MEMORY-MB  FILE-MB  REBALANCES")
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, "journal.db")
-        recorder = Recorder(JournalWriter(file, {"cluster": "benchmark"}), dict, report=print)
-        recorder.start(0, Reading(position=0))
+        recorder = LogRecorder(JournalWriter(file, {"cluster": "benchmark"}), dict, report=print)
+        recorder.start(0, LogReading(position=0))
         spent_s, rebalances = 0.0, 0
         for second, (begin, data, end) in enumerate(seconds(minutes * 60), 1):
             before_s = time.process_time()

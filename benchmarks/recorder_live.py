@@ -1,7 +1,7 @@
 """`kohort record` of a real broker that takes 20,000 commits/s: `python -m benchmarks.recorder_live [MINUTES]`.
 
 5,000 groups without members commit 20 partitions each, in turn. Prints the recorder's processor time and memory by the
-minute, how far it is behind, and how long `kohort why` takes alone and beside it."""
+minute, how far it is behind, and how long `kohort why` takes, alone and while it records."""
 
 from __future__ import annotations
 

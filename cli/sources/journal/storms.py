@@ -1,4 +1,4 @@
-"""Storms in a journal: runs of rebalances of a group, which are rows of their own and are reported once."""
+"""Storms in a journal: runs of rebalances of a group, which have separate rows and are reported once."""
 
 from __future__ import annotations
 

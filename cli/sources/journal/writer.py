@@ -124,7 +124,10 @@ class JournalWriter:
             (group, member): (present_ms, absent_ms)
             for group, member, present_ms, absent_ms in query("SELECT * FROM members")
         }
-        self.settings = {group: values for group, *values in query("SELECT * FROM settings")}
+        self.settings: dict[int, tuple[int | None, int | None]] = {
+            group: (session_timeout_ms, heartbeat_interval_ms)
+            for group, session_timeout_ms, heartbeat_interval_ms in query("SELECT * FROM settings")
+        }
         self.posts: list[tuple[int, str]] = query("SELECT id, document FROM posts ORDER BY id").fetchall()
         self._next_group = max(self.groups.values(), default=0) + 1
         self._next_place: int = query("SELECT coalesce(max(id), 0) + 1 FROM places").fetchone()[0]

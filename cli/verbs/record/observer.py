@@ -4,13 +4,14 @@ the findings of `kohort diagnose`. A thread reads them with separate connections
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Full, Queue
 from threading import Event, Thread
+from typing import TypeAlias
 
-from cli.errors import fault, is_expected
+from cli.errors import CommandError, fault, is_expected
 from cli.options import SourceOptions
 from cli.selection import ReusableSource
 from cli.sources.source import Source
@@ -20,11 +21,13 @@ from groups.diagnosis.diagnose import diagnose
 from groups.findings import Finding, Level
 from groups.listing import GroupFilter, GroupType
 from groups.model import Group, Topic
+from wire.errors import WireError
 
+GroupTimes: TypeAlias = tuple[int | None, int | None]
 SETTINGS_S = 3_600.0
 SESSION_TIMEOUT, HEARTBEAT_INTERVAL = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
-_WAITING = 4
-_AT_ONCE = 500  # groups that are described at a time: their answers take memory
+_WAITING, _TURN_S = 16, 0.5
+_AT_ONCE = 200  # groups that are described at a time: their answers take memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +37,15 @@ class GroupSeen:
     members: frozenset[str]
     findings: Sequence[Finding] = ()
     ends: Mapping[tuple[str, int], int] = field(default_factory=dict)
-    session_timeout_ms: int | None = None
-    heartbeat_interval_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
+    """What was observed. `settings`: session timeout and heartbeat interval of consumer groups, in ms."""
+
     at_ms: int
-    groups: Mapping[str, GroupSeen]
+    groups: Mapping[str, GroupSeen] = field(default_factory=dict)
+    settings: Mapping[str, GroupTimes] = field(default_factory=dict)
 
 
 class Observer:
@@ -54,10 +58,16 @@ class Observer:
         self._options, self._every_s, self._lag, self._report = options, every_s, lag, report
         self._stopping = Event()
         self._before: dict[str, Observation] = {}
-        self._settings: dict[str, tuple[int | None, int | None]] = {}
+        self._settings: dict[str, GroupTimes] = {}
+        self._asked: Queue[str] = Queue()
         self._settings_s = 0.0
         self._thread = Thread(target=self._run, name="observer", daemon=True)
         self._thread.start()
+
+    def ask(self, groups: Iterable[str]) -> None:
+        """Read the settings of some groups soon: they are needed before the next observation."""
+        for group in groups:
+            self._asked.put_nowait(group)
 
     def finish(self, within_s: float) -> None:
         self._stopping.set()
@@ -79,7 +89,18 @@ class Observer:
                     if text != problem:
                         problem = text
                         self._report(f"members cannot be observed: {problem}; this is tried again")
-                self._stopping.wait(max(0.0, started + self._every_s - time.monotonic()))
+                self._wait(opened, started + self._every_s)
+
+    def _wait(self, opened: ReusableSource, until_s: float) -> None:
+        """Wait for the next observation, and read settings meanwhile; what fails is read by that observation."""
+        while not self._stopping.wait(_TURN_S) and time.monotonic() < until_s:
+            asked = {self._asked.get_nowait() for _ in range(self._asked.qsize())}
+            if asked:
+                with suppress(WireError, CommandError, Full):
+                    self._read_settings(opened.get(), sorted(asked))
+                    self.seen.put_nowait(
+                        Seen(at_ms=time.time_ns() // 1_000_000, settings=dict(self._settings))
+                    )
 
     def _observe(self, source: Source) -> Seen:
         names = [listed.id for listed in source.select_groups(GroupFilter(), described=False).items]
@@ -96,17 +117,14 @@ class Observer:
                 earlier = [before[name]] if name in before else []
                 groups[name] = self._seen(group, [*earlier, self._before[name]])
             at_ms = now.at_ms
-        return Seen(at_ms=at_ms, groups=groups)
+        return Seen(at_ms=at_ms, groups=groups, settings=dict(self._settings))
 
     def _seen(self, group: Group, observations: Sequence[Observation]) -> GroupSeen:
-        session_timeout_ms, heartbeat_interval_ms = self._settings.get(group.id, (None, None))
         findings = diagnose(group.id, observations, Thresholds()).findings
         return GroupSeen(
             members=frozenset(member.id for member in group.members),
             findings=[finding for finding in findings if finding.level is not Level.NOTE],
             ends=_ends(group, observations[-1].topics or {}) if self._lag else {},
-            session_timeout_ms=session_timeout_ms,
-            heartbeat_interval_ms=heartbeat_interval_ms,
         )
 
     def _read_settings(self, source: Source, groups: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ _LEAST_ROOM = 1024
 
 
 @dataclass(slots=True, kw_only=True)
-class Reading:
+class LogReading:
     """Where the reading of a partition of the log is."""
 
     position: int  # the next offset to read

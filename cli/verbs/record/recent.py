@@ -14,7 +14,7 @@ _LEAST_ROOM = 1024
 _RING = np.dtype([(name, COMMITS[name]) for name in COMMITS.names or () if name != "place"])
 
 
-class RecentCommits:
+class CommitRings:
     """A ring of `KEPT` commits for each partition, by its number in the journal."""
 
     def __init__(self) -> None:

@@ -19,12 +19,12 @@ from cli.sources.journal.packed import COMMITS, Table, by_minute, once
 from cli.sources.journal.writer import JournalWriter, Position, StoredRecord
 from cli.verbs.record.following import Fetched, Lost
 from cli.verbs.record.open_commits import OpenCommits
-from cli.verbs.record.reading import PlaceTable, Reading
-from cli.verbs.record.recent import RecentCommits
+from cli.verbs.record.reading import LogReading, PlaceTable
+from cli.verbs.record.recent import CommitRings
 from coordinator.store.history_events import CommitKeys, GroupRecord, commits_in, event_in, group_in
 from groups.history.course import GroupHistory, Settled
 from groups.history.departures import NOTHING, Knowledge
-from groups.history.events import KEY_VERSIONS, PastRebalance, Place
+from groups.history.events import GROUP_EPOCH, KEY_VERSIONS, PastRebalance, Place
 from wire.log.batch_header import CONTROL, Batches
 from wire.log.batch_scan import scan
 from wire.log.columns import Columns, columns_of
@@ -60,7 +60,7 @@ class _Watch:
             self.fed = max(self.fed, log_offset)
 
 
-class Recorder:
+class LogRecorder:
     """See the module. It has no clock. `look_up` returns the
     names of topics by id, also new ones; `report` gets a line about what cannot
     be read."""
@@ -76,13 +76,14 @@ class Recorder:
         self._known = {parse_uuid(topic_id): name for topic_id, name in journal.topics.items()}
         self._names = TopicNames(self._known, self._read_names)
         self._look_up = look_up
-        self.progress: dict[int, Reading] = {}
+        self.progress: dict[int, LogReading] = {}
         self.commits = 0  # counted since the start
+        self.new_consumers: set[str] = set()  # groups of the consumer protocol that appeared
         self._report = report
         self.knowledge: Callable[[str], Knowledge] = lambda _: NOTHING  # what was observed of a group
         self._keys = CommitKeys(lambda _: True)
         self._place_of_key = np.zeros(0, dtype=np.int64)
-        self._recent, self._open = RecentCommits(), OpenCommits()
+        self._recent, self._open = CommitRings(), OpenCommits()
         self._places = PlaceTable()
         self._watches: dict[str, _Watch] = {}
         self._watch_of: dict[int, _Watch] = {}  # by the number of the group
@@ -100,7 +101,7 @@ class Recorder:
 
     # Reading.
 
-    def start(self, log_partition: int, reading: Reading) -> None:
+    def start(self, log_partition: int, reading: LogReading) -> None:
         self.progress[log_partition] = reading
 
     def take(self, fetched: Fetched, present_ms: int) -> None:
@@ -162,7 +163,7 @@ class Recorder:
             reading.counted, reading.since_ms = min(reading.counted, lost.resumed), None
         reading.position = lost.resumed
 
-    def _note_gaps(self, number: int, reading: Reading, batches: Batches) -> None:
+    def _note_gaps(self, number: int, reading: LogReading, batches: Batches) -> None:
         """Note records that compaction removed: the offsets of a log are contiguous before."""
         bases, lasts = batches.headers["base_offset"].astype(np.int64), batches.last_offsets
         due = np.concatenate(([reading.position], lasts[:-1] + 1))
@@ -181,11 +182,11 @@ class Recorder:
             self._gap(number, int(due[first]), int(lasts[last]) + 1, reading, int(times[last]), reason)
 
     def _gap(
-        self, number: int, start: int, end: int, reading: Reading, until_ms: int | None, reason: str
+        self, number: int, start: int, end: int, reading: LogReading, until_ms: int | None, reason: str
     ) -> None:
         self.journal.unwritten.gaps.append((number, start, end, reading.time_ms, until_ms, reason))
 
-    def _columns(self, number: int, reading: Reading, columns: Columns) -> None:
+    def _columns(self, number: int, reading: LogReading, columns: Columns) -> None:
         if not len(columns):
             return
         octets = np.frombuffer(columns.data, dtype=np.uint8)
@@ -216,7 +217,7 @@ class Recorder:
     def _commits(
         self,
         number: int,
-        reading: Reading,
+        reading: LogReading,
         columns: Columns,
         lanes: NDArray[np.int64],
         types: NDArray[np.int64],
@@ -283,6 +284,12 @@ class Recorder:
                 (group, record.offset, record.time // US_PER_MS, record.key, record.value)
             )
             watch = self._watches.get(name) or self._watch(name, number, record.offset)
+            if (
+                record.key_type == GROUP_EPOCH
+                and record.value is not None
+                and watch.history.knowledge == NOTHING
+            ):
+                self.new_consumers.add(name)
             event = event_in(record, number, self._names)
         except (DecodeError, UnknownKeyType) as error:
             self._report(
@@ -394,7 +401,7 @@ class Recorder:
         settled, self._settled = self._settled, []
         return [settled[index] for index in new], posts
 
-    def _resume_at(self, number: int, reading: Reading) -> int:
+    def _resume_at(self, number: int, reading: LogReading) -> int:
         oldest = self._open.oldest(number)
         return reading.position if oldest is None else min(oldest, reading.position)
 

@@ -18,8 +18,8 @@ _REMEMBERED_MS = 86_400_000  # members that departed; judgments are made within 
 
 
 class SeenState:
-    """`log_time` returns the time of the log of a group at a time of this machine, in ms, None if that is unknown: the
-    clocks of brokers may differ from its clock, and a difference would be taken for silence. `number_of` a place."""
+    """`log_time` returns the time of a group's log at a time of this machine, in ms, None if that is unknown: clocks
+    differ, and a difference would be assumed to be silence. `number_of` returns the number of a place."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class SeenState:
                 self._present.setdefault(names[group], {})[member] = present_ms
             else:
                 self._absent.setdefault(names[group], {})[member] = absent_ms
-        self._settings = {names[group]: tuple(values) for group, values in journal.settings.items()}
+        self._settings = {names[group]: times for group, times in journal.settings.items()}
 
     def knowledge(self, group: str) -> Knowledge:
         session_timeout_ms, heartbeat_interval_ms = self._settings.get(group, (None, None))
@@ -49,14 +49,16 @@ class SeenState:
 
     def take(self, seen: Seen) -> Iterator[Mapping[str, object]]:
         """Note an observation. Yields a document for each new finding."""
+        for name, times in seen.settings.items():
+            number = self._journal.groups.get(name)
+            if number is not None and times != (None, None) and self._journal.settings.get(number) != times:
+                self._journal.settings[number] = self._journal.unwritten.settings[number] = times
+        self._settings |= seen.settings
         for name, group in seen.groups.items():
             number = self._journal.groups.get(name)
             if number is None:
                 continue  # the log has no record of it yet
             self._note_members(name, number, group, seen.at_ms)
-            values = group.session_timeout_ms, group.heartbeat_interval_ms
-            if values != (None, None) and self._settings.get(name) != values:
-                self._settings[name] = self._journal.unwritten.settings[number] = values
             self._note_ends(number, group, seen.at_ms)
             yield from self._note_findings(name, number, group, seen.at_ms)
 

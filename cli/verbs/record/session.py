@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import signal
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from queue import Empty
 from types import FrameType
@@ -30,8 +31,8 @@ from cli.verbs.record.following import Follower, Lost
 from cli.verbs.record.observer import Observer
 from cli.verbs.record.options import RecordOptions
 from cli.verbs.record.posts import Receivers, Sender
-from cli.verbs.record.reading import Reading
-from cli.verbs.record.recorder import LOOK_BACK_MS, Recorder
+from cli.verbs.record.reading import LogReading
+from cli.verbs.record.recorder import LOOK_BACK_MS, LogRecorder
 from cli.verbs.record.seen import SeenState
 from cli.verbs.record.text import finding_line, rebalance_line, status_text
 from cli.verbs.watch.event_text import ranges_text
@@ -87,18 +88,15 @@ def record_cluster(options: RecordOptions, source: SourceOptions) -> None:
         if receivers:
             session.sender = Sender(receivers, notice)
             session.sender.send(journal.posts)
-        observer = None
-        if not options.once:
-            observer = Observer(source, options.every, lag=options.lag, report=notice)
-        session.observer = observer
+        observer = session.observer = Observer(source, options.every, lag=options.lag, report=notice)
         try:
             with Spinner(f"recording {opened.name}", is_quiet=not sys.stdout.isatty()) as spinner:
                 session.spinner = spinner
                 session.run()
         finally:
-            for worker in (observer, session.sender):
-                if worker is not None:
-                    worker.finish(_GRACE_S)
+            observer.finish(_GRACE_S)
+            if session.sender is not None:
+                session.sender.finish(_GRACE_S)
             session.close()
     if session.problems:
         raise typer.Exit(int(ExitStatus.UNREADABLE))
@@ -120,7 +118,7 @@ class _Limits:
     since_ms: int | None
 
 
-class Stop:
+class StopFlag:
     """Whether a signal has asked to stop."""
 
     is_set: bool = False
@@ -132,9 +130,9 @@ class Stop:
 
 
 @contextmanager
-def stopping() -> Iterator[Stop]:
+def stopping() -> Iterator[StopFlag]:
     """The first signal ends what waits and writes what was read; the second one does not wait."""
-    stop = Stop()
+    stop = StopFlag()
 
     def handle(_number: int, _: FrameType | None) -> None:
         if stop.is_set:
@@ -154,7 +152,7 @@ def stopping() -> Iterator[Stop]:
 class _Connection:
     """The client of a cluster, opened again after an error that may pass."""
 
-    def __init__(self, opened: ReusableSource, stop: Stop) -> None:
+    def __init__(self, opened: ReusableSource, stop: StopFlag) -> None:
         self._opened, self._stop = opened, stop
         self._client: KafkaClient | None = None
         self._failures, self._problem = 0, ""
@@ -223,7 +221,7 @@ class _Session:
         limits: _Limits,
         connection: _Connection,
         journal: JournalWriter,
-        stop: Stop,
+        stop: StopFlag,
     ) -> None:
         self._options, self._limits, self._connection, self._stop = options, limits, connection, stop
         self.journal = journal
@@ -233,7 +231,7 @@ class _Session:
         self.problems: dict[int, str] = {}  # of partitions of the log
         self._count = 0  # of partitions of the log; 0: unknown, or the cluster has no groups yet
         self._names_s, self._names = -_NAMES_S, dict[UUID, str]()
-        self._recorder = Recorder(journal, self._look_up, report=notice)
+        self._recorder = LogRecorder(journal, self._look_up, report=notice)
         self.seen = SeenState(journal, self._recorder.log_time, self._recorder.place)
         self._recorder.knowledge = self.seen.knowledge
         self._flushed_s = self._pruned_s = time.monotonic()
@@ -247,6 +245,7 @@ class _Session:
         return self._names
 
     def run(self) -> None:
+        self._take_seen(_GRACE_S)  # session timeouts decide verdicts: they are known before the log is read
         started_s, counted_before = time.monotonic(), 0
         while not self._stop.is_set:
             try:
@@ -295,11 +294,11 @@ class _Session:
                 continue
             before = stored.get(number)
             if before is None:
-                self._recorder.start(number, Reading(position=start))
+                self._recorder.start(number, LogReading(position=start))
             else:
                 self._recorder.start(
                     number,
-                    Reading(
+                    LogReading(
                         position=min(start, before.resume_offset, before.next_offset),
                         counted=before.next_offset,
                         begun=before.begun_offset,
@@ -351,13 +350,17 @@ class _Session:
             for number in range(self._count)
         )
 
-    def _take_seen(self) -> None:
+    def _take_seen(self, wait_s: float = 0.0) -> None:
         if self.observer is None:
             return
+        self.observer.ask(self._recorder.new_consumers)
+        self._recorder.new_consumers.clear()
         try:
             while True:
-                self.journal.unwritten.posts += self.seen.take(self.observer.seen.get_nowait())
+                seen = self.observer.seen.get(timeout=wait_s) if wait_s else self.observer.seen.get_nowait()
+                self.journal.unwritten.posts += self.seen.take(seen)
                 self._recorder.learn()
+                wait_s = 0.0
         except Empty:
             return
 
@@ -409,6 +412,10 @@ class _Session:
             return
         self._pruned_s = time.monotonic()
         self.journal.prune(_now_ms(), self._limits.keep_ms, self._limits.most_bytes)
+        with suppress(AttributeError, OSError):  # only the C library of GNU has it
+            ctypes.CDLL(None).malloc_trim(
+                0
+            )  # it keeps what was freed between long-lived objects: a tenth of all
 
     def close(self) -> None:
         self._connection.close()

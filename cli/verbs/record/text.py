@@ -11,7 +11,7 @@ from groups.times import duration_text, format_moment
 
 if TYPE_CHECKING:
     from cli.sources.journal.writer import JournalWriter
-    from cli.verbs.record.recorder import Recorder
+    from cli.verbs.record.recorder import LogRecorder
 
 _NAMED = 3
 
@@ -42,7 +42,7 @@ def finding_line(document: Mapping[str, object]) -> str:
     return f"{at} {document['group']}: {document['level']} {document['rule']}: {document['message']}\n"
 
 
-def status_text(recorder: Recorder, rate: float, journal: JournalWriter) -> str:
+def status_text(recorder: LogRecorder, rate: float, journal: JournalWriter) -> str:
     readings = recorder.progress.values()
     left = sum(max((reading.end or 0) - reading.position, 0) for reading in readings)
     behind = f"{left:,} records behind" if left else "at the end"

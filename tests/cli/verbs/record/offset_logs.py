@@ -9,8 +9,8 @@ from uuid import UUID
 
 from cli.sources.journal.writer import JournalWriter
 from cli.verbs.record.following import Fetched
-from cli.verbs.record.reading import Reading
-from cli.verbs.record.recorder import Recorder
+from cli.verbs.record.reading import LogReading
+from cli.verbs.record.recorder import LogRecorder
 from coordinator.engine import records as stored
 from coordinator.store.records import encode_record
 from tests.coordinator.store.logs import Pairs, Written
@@ -134,16 +134,16 @@ class Rig:
         self.file, self.batches = file, Batches(log)
         self.lines: list[str] = []
         self.journal: JournalWriter
-        self.recorder: Recorder
+        self.recorder: LogRecorder
         self.start()
 
     def start(self) -> None:
         self.journal = JournalWriter(self.file, {"cluster": "c"})
-        self.recorder = Recorder(self.journal, dict, report=self.lines.append)
+        self.recorder = LogRecorder(self.journal, dict, report=self.lines.append)
         before = self.journal.positions.get(0)
-        reading = Reading(position=0)
+        reading = LogReading(position=0)
         if before is not None:
-            reading = Reading(
+            reading = LogReading(
                 position=0,
                 counted=before.next_offset,
                 begun=before.begun_offset,
