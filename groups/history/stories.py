@@ -195,6 +195,9 @@ def _other_reasons(explained: Sequence[Explained]) -> Iterator[str]:
                 case RebalanceCause.UNKNOWN if not rebalance.members and not rebalance.members_before:
                     yield "the group was empty"
                 case RebalanceCause.UNKNOWN if not rebalance.left:
-                    yield "the cause is not in the records"
+                    is_whole = rebalance.protocol is Protocol.CLASSIC and rebalance.skipped == 0
+                    yield (
+                        "members rejoined without a change" if is_whole else "the cause is not in the records"
+                    )
                 case _ if not one.changes:
                     yield _FOLLOWS

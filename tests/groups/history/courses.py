@@ -69,7 +69,7 @@ class ScriptedGroup:
                 session_timeout_ms=self.session_ms if self.protocol is Protocol.CLASSIC else None,
             )
             self._write_member(member, self.members[member])
-        return self._rebalance()
+        return self.rebalance()
 
     def go(self, *names: str) -> ScriptedGroup:
         """Remove clients, in one rebalance."""
@@ -77,7 +77,7 @@ class ScriptedGroup:
             del self.members[member := self.member(name)]
             self.silent.discard(member)
             self._write_member(member, None)
-        return self._rebalance()
+        return self.rebalance()
 
     def silence(self, name: str) -> ScriptedGroup:
         """Let a client commit nothing from now on."""
@@ -112,7 +112,7 @@ class ScriptedGroup:
             for kind in (events.MEMBER,) if record else (events.CURRENT, events.TARGET, events.MEMBER):
                 self._write(kind, tombstone=record is None, record=written)
 
-    def _rebalance(self) -> ScriptedGroup:
+    def rebalance(self) -> ScriptedGroup:
         self.epoch += 1
         before, self.owned = self.owned, dict(zip(self.members, self._shares(), strict=True))
         self.now += 200_000

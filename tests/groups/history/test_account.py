@@ -79,6 +79,12 @@ HEADLINES: list[tuple[str, Callable[[], ScriptedGroup], str]] = [
         "were not read for 50 s",
     ),
     (
+        "a coordinator that moved",
+        lambda: three().rebalance().wait(600),
+        "payments rebalanced once at 02:10:00 UTC on 2026-11-28: members rejoined without a change; no partition was "
+        "left unread for longer than usual",
+    ),
+    (
         "a group that was stopped",
         lambda: three().go("worker-1", "worker-3", "worker-7").wait(600),
         "payments rebalanced once at 02:10:00 UTC on 2026-11-28: 3 members (worker-1 on 10.0.3.1, worker-3 on "
