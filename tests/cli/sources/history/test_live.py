@@ -26,7 +26,7 @@ from tests.kafka.topics import fresh_topic
 from tests.kafka.wait import wait_until
 from tests.migration.raw_group import RawGroup
 from tests.support.authorizer import OPEN_AUTHORIZER, allow
-from tests.support.long import cases
+from tests.support.long import LONG, cases
 from tests.wire.log.random_records import damaged, record_of_few
 from wire.log.batches import encode_batch
 
@@ -83,7 +83,10 @@ def test_a_cluster_and_its_log_directory_have_the_same_history(
     assert {course.complete_since for course in empty.courses.values()} == {now_ms * 1000}
 
 
-@pytest.mark.parametrize("who", ["User:ANONYMOUS", "User:somebody-else"], ids=["describe", "nothing"])
+@pytest.mark.parametrize(
+    "who",
+    [pytest.param("User:ANONYMOUS", id="describe", marks=LONG), pytest.param("User:else", id="nothing")],
+)
 def test_a_missing_right_is_named(start_broker: StartBroker, who: str) -> None:
     broker = start_broker(OPEN_AUTHORIZER)
     group = RawGroup(broker=broker)
