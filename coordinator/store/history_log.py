@@ -139,6 +139,7 @@ class PartitionLog:
         self.whole_from = start, 0
         """The offset from which no record is missing, and the time of that record in ms; 0 at the start."""
         self.gaps: list[Ints] = []  # the times in ms of the records after each gap
+        self.begin_ms: int | None = None  # the time of the first batch
         self.end_ms: int | None = None  # the time of the last record
         self.next_offset = start
         self._choice = choice
@@ -158,10 +159,14 @@ class PartitionLog:
             if isinstance(columns, Damage):
                 damage.append(columns)
                 self.whole_from = self.next_offset, self.end_ms or 0
-                self.gaps.append(np.array([self.whole_from[1]]))
+                self.miss_before(self.whole_from[1])
             else:
                 self._add(columns)
         return damage
+
+    def miss_before(self, time_ms: int) -> None:
+        """Note that records are missing before that time."""
+        self.gaps.append(np.array([time_ms]))
 
     def _pass(self, batches: Batches) -> Batches:
         """Note gaps and times of batches. Returns those whose records must be read."""
@@ -176,6 +181,7 @@ class PartitionLog:
             last = gaps[-1]
             self.gaps.append(np.unique(times[gaps]))
             self.whole_from = int(lasts[last] + 1 if is_thinned[last] else bases[last]), int(times[last])
+        self.begin_ms = int(times[0]) if self.begin_ms is None else self.begin_ms
         before = np.concatenate((times[:1] if self.end_ms is None else [self.end_ms], times[:-1]))
         for index in np.flatnonzero(times < before - _BACKWARD_MS).tolist():
             self.backward.append((int(bases[index]), int(before[index]), int(times[index])))

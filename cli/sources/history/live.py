@@ -277,6 +277,7 @@ class _LiveHistory:
 
         earlier: dict[str, GroupLog] = {}
         read_bytes, window = 0, _FIRST_WINDOW
+        following_ms = part.log.begin_ms
         while end > first and not (named and all(map(is_known, named))):
             if read_bytes > most_bytes:
                 reading.notices.append(
@@ -291,6 +292,9 @@ class _LiveHistory:
             earlier = {**older_logs, **_joined(older_logs, earlier)}
             part.log.names |= older.log.names
             part.log.gaps += older.log.gaps
+            if older.log.next_offset < end and following_ms is not None:
+                part.log.miss_before(following_ms)
+            following_ms = following_ms if older.log.begin_ms is None else older.log.begin_ms
             read_bytes += older.read_bytes
             end, window = min(begin, begin if older.first is None else older.first), window * _GROWTH
         return earlier

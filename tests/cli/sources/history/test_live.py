@@ -1,6 +1,7 @@
 """Histories of groups from a live cluster: the same as from its log directory."""
 
 import time
+from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -11,10 +12,12 @@ from cli.errors import CommandError
 from cli.sources.history import live
 from cli.sources.history.live import HistoryRefused, LogRange, read_live_history
 from cli.sources.history.logs import read_log_history
-from cli.sources.history.read import GroupHistoryRead
+from cli.sources.history.read import GroupHistoryRead, HistoryReading
+from cli.sources.wire_source import WireSource
 from coordinator.store.history_log import GroupChoice, PartitionLog
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from groups.history.course import Course
+from groups.history.departures import NOTHING
 from groups.history.events import Place
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.sources.live_source import admin_only, live_source
@@ -28,6 +31,7 @@ from tests.migration.raw_group import RawGroup
 from tests.support.authorizer import OPEN_AUTHORIZER, allow
 from tests.support.long import LONG, cases
 from tests.wire.log.random_records import damaged, record_of_few
+from wire.client.security import ConnectionSettings
 from wire.log.batches import encode_batch
 
 EVER = 1 << 62
@@ -126,3 +130,35 @@ def test_any_bytes_of_a_leader_are_read_to_their_end_or_named() -> None:
         part.log.groups()
         damages += bool(part.damage or part.failure)
     assert damages > CASES // 500
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_was_read_backward_has_the_same_gaps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, batches, offset = Random(seed), list[tuple[int, bytes]](), 0
+    for number in range(30):
+        offset += rng.choice([0, 0, 0, 5])
+        batches.append(
+            (offset + 1, encode_batch([record_of_few(rng)] * 2, base_offset=offset, timestamp=number))
+        )
+        offset += 2
+
+    def read_all(_: object, ranges: Sequence[LogRange], __: HistoryReading) -> None:
+        for one in ranges:
+            one.read(one.take(b"".join(data for last, data in batches if last >= one.position)))
+
+    monkeypatch.setattr(live, "_FIRST_WINDOW", 3)
+    monkeypatch.setattr(live._LiveHistory, "_read_all", read_all)
+    choice, reading = GroupChoice((), lambda _: True), HistoryReading(source="here", since=0)
+    whole = LogRange(number=0, position=0, end=offset, log=PartitionLog(choice))
+    begin = rng.choice(batches)[0] - 1
+    part = LogRange(number=0, position=begin, end=offset, log=PartitionLog(choice, begin))
+    history = live._LiveHistory(WireSource(ConnectionSettings(bootstrap_servers=("localhost:1",))), NOTHING)
+    read_all(None, [whole, part], reading)
+    earlier = history._before(part, 0, begin, choice, [], {}, 1 << 30, reading)
+    assert part.log.gap_times.tolist() == whole.log.gap_times.tolist()
+    records = {name: [*log.records] for name, log in earlier.items()}
+    for name, log in part.log.groups().items():
+        records.setdefault(name, []).extend(log.records)
+    assert records == {
+        name: log.records for name, log in whole.log.groups().items() if log.records or name in records
+    }
