@@ -83,7 +83,8 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
             commands={
                 name: f"{_FLEET}:fleet_{name}"
                 for name in ("history", "follow", "audit", "simulate", "rehearse")
-            },
+            }
+            | {"what-if": f"{_FLEET}:fleet_what_if"},
         ),
     },
     "Simulate groups, and test clients": {

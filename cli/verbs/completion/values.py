@@ -308,13 +308,18 @@ BY_COMMAND: Mapping[str, Values] = {
         (
             "kohort simulate --set",
             "kohort fleet simulate --vary",
-            "kohort what-if --set",
-            "kohort what-if --assume",
+            *(
+                f"kohort {verb} {option}"
+                for verb in ("what-if", "fleet what-if")
+                for option in ("--set", "--assume")
+            ),
         ),
         VARIANTS,
     ),
-    "kohort what-if --assignor": replace(ASSIGNORS, several=True),
-    "kohort what-if --protocol": COSTED_PROTOCOLS,
+    **{
+        f"kohort {verb} --assignor": replace(ASSIGNORS, several=True) for verb in ("what-if", "fleet what-if")
+    },
+    **{f"kohort {verb} --protocol": COSTED_PROTOCOLS for verb in ("what-if", "fleet what-if")},
     **dict.fromkeys(("kohort simulate --break", "kohort fleet simulate --break"), RULES),
     "kohort fleet rehearse --vary": Values(names=_varied_settings, kind="more", suffix="="),
     "kohort dry-run --setting": Values(

@@ -1,4 +1,4 @@
-"""`kohort fleet history`, `follow`, `audit`, `simulate` and `rehearse`."""
+"""`kohort fleet history`, `follow`, `audit`, `simulate`, `rehearse` and `what-if`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from cli.times import duration_parser, moment
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions, Vary
 from cli.verbs.plan.options import ClientOptions
 from cli.verbs.simulate.command import BrokenRule, Limit, Protocol, ProtocolOption
+from cli.verbs.what_if.options import AlternativeOptions
 
 Report = Annotated[
     list[Path] | None,
@@ -323,3 +324,37 @@ def fleet_rehearse(
     )
     run = carry_out(request, spark)
     emit(fleet_rehearsal_document(request, run), output, status_of(run))
+
+
+def fleet_what_if(
+    *,
+    tables: Annotated[
+        str,
+        option("--tables", "The tables of kohort fleet history --out: a path, s3a://… or hdfs://…", "DIR"),
+    ],
+    alternatives: AlternativeOptions,
+    since: Annotated[
+        str | None,
+        option("--since", "From this time on, as for kohort what-if; all of it by default.", "TIME"),
+    ] = None,
+    until: Annotated[str | None, option("--until", "Until this time.", "TIME")] = None,
+    seeds: Annotated[
+        int, option("--seeds", "Number of seeds to play of each group.", "N", min=1, max=1_000)
+    ] = 5,
+    spark: SparkOptions,
+    output: OutputOptions,
+) -> None:
+    """Play the past of a fleet as it might have been.
+
+    Plays every group of a history under the alternatives, as `kohort what-if` does, and adds up the fleet; groups
+    that lost most are first. Groups whose simulation does not agree with their log are not added up. Needs Spark.
+
+    \b
+    Examples:
+      kohort fleet what-if --tables history --protocol consumer
+    """
+    from cli.output import emit
+    from cli.verbs.fleet.what_if import carry_out, fleet_what_if_document
+
+    rows = carry_out(tables, alternatives, moment(since, "--since"), moment(until, "--until"), seeds, spark)
+    emit(fleet_what_if_document(rows, seeds), output)

@@ -13,7 +13,7 @@ from cli.progress import Progress
 from cli.selection import is_live
 from cli.times import moment
 from cli.verbs.simulate.action import pairs_of
-from cli.verbs.what_if.options import WhatIfOptions
+from cli.verbs.what_if.options import AlternativeOptions, WhatIfOptions
 from cli.verbs.why.options import HistoryOptions, HistorySelection
 from cli.verbs.why.reading import is_file, read_history
 from coordinator.configs.settings import Config
@@ -158,7 +158,7 @@ def _observed_unread_s(course: Course, past: Past) -> float | None:
     return sum(max(0, until - since - usual_us) for since, until in ended) / _US_PER_S
 
 
-def alternatives_of(options: WhatIfOptions) -> tuple[Alternative, ...]:
+def alternatives_of(options: AlternativeOptions) -> tuple[Alternative, ...]:
     """The combinations that the options name. Raises UsageError: there are none, or too many."""
     protocols = []
     for name in _split(options.protocol):

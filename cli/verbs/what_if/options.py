@@ -9,8 +9,8 @@ from cli.options import option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhatIfOptions:
-    """What might have been, and how often it is played."""
+class AlternativeOptions:
+    """What might have been."""
 
     protocol: Annotated[
         list[str] | None,
@@ -24,6 +24,20 @@ class WhatIfOptions:
     assignor: Annotated[
         list[str] | None, option("--assignor", "Another assignor; several with commas.", "NAME,…")
     ] = None
+    assume: Annotated[
+        list[str] | None,
+        option(
+            "--assume",
+            "A setting that the group has, and its log does not contain; repeatable.",
+            "NAME=VALUE",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIfOptions(AlternativeOptions):
+    """What might have been, in which time, and how often it is played."""
+
     since: Annotated[
         str | None,
         option(
@@ -35,14 +49,6 @@ class WhatIfOptions:
     ] = None
     until: Annotated[
         str | None, option("--until", "Until this time; by default now, or the end of the log.", "TIME")
-    ] = None
-    assume: Annotated[
-        list[str] | None,
-        option(
-            "--assume",
-            "A setting that the group has, and its log does not contain; repeatable.",
-            "NAME=VALUE",
-        ),
     ] = None
     seeds: Annotated[int, option("--seeds", "Number of seeds to play.", "N", min=1, max=10_000)] = 20
     jobs: Annotated[
