@@ -12,7 +12,7 @@ from cli.output import notice
 from cli.selection import is_live, source_of, with_close_names
 from cli.times import moment
 from cli.verbs.why.options import HistoryOptions, HistorySelection, WhyOptions
-from cli.verbs.why.reading import is_file, read_history
+from cli.verbs.why.reading import end_of_journal, is_file, read_history
 from groups.findings import Finding, Level
 from groups.history.account import Account, account_of
 from groups.history.advice import advice_on
@@ -64,7 +64,9 @@ def answer_of(
     until_ms = moment(options.until, "--until")
     end_ms = now_ms if until_ms is None else until_ms
     live = is_live(source) and not is_file(files)
-    if since_ms is None and live:
+    if since_ms is None and files.journal is not None:
+        end_ms = min(end_ms, end_of_journal(files.journal) or end_ms)
+    if since_ms is None and (live or files.journal is not None):
         since_ms = _default_since(end_ms, at_ms)
     read = read_history(selection, files, source, since_ms or 0)
     for text in read.notices:

@@ -76,6 +76,14 @@ def _of_journal(choice: Choice, file: Path, since_ms: int, stated: Knowledge) ->
     return read_journal_history(file, choice[0], since_ms=since_ms, has_name=choice[1], stated=stated)
 
 
+def end_of_journal(file: Path) -> int | None:
+    """The time of its last record, in ms; None: it has none. Raises JournalError."""
+    from cli.sources.journal.reader import JournalReader
+
+    with JournalReader(file) as journal:
+        return journal.until_ms()
+
+
 def _of_cluster(choice: Choice, source: SourceOptions, since_ms: int, stated: Knowledge) -> GroupHistoryRead:
     """From the journal of a running `kohort record` if it covers the time, else from the cluster. If this user may not
     read the log, from the journal, as far as it goes."""
