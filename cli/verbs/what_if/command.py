@@ -20,8 +20,8 @@ def what_if(
     """Play the past of groups as it might have been.
 
     First plays what happened, and compares its costs with the log; then every combination of the alternatives. Nothing
-    is changed. Exit status: 0 the simulation agrees with the log; 1 it does not, or a group cannot be played; 3
-    something could not be read.
+    is changed. Exit status: 0 the simulation agrees with the log; 1 it does not; 3 something could not be read, or
+    a group not be played.
 
     \b
     Examples:

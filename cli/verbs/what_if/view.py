@@ -165,8 +165,7 @@ def _plot(group: GroupWhatIf) -> Plot:
             Share(share=low / widest, style="k1", title=f"at least {seconds_text(low)}"),
             Share(share=(high - low) / widest, style="t1", title=spread),
         )
-        value = seconds_text(middle) if low == high else f"{seconds_text(middle)} ({spread})"
-        bars.append(Bar(name=played.alternative.name, parts=parts, value=value))
+        bars.append(Bar(name=played.alternative.name, parts=parts, value=seconds_text(middle)))
     return bars_plot(bars)
 
 
