@@ -3,7 +3,8 @@
 A partition of `__consumer_offsets` with 10,000,000 records of 2,000 groups, in segments of 100 MiB, as a broker without
 a log cleaner has it; and the same records one to a batch. Whole processes on one core: one group, and a span in which
 nothing happened. Then a real broker serves the partition: a history of one group from its start to its end, compared
-with fetching the same bytes with the same client and dropping them. Medians of the rounds, in which both alternate.
+with fetching the same bytes with the same client and dropping them, in answers of the size that consumers ask for, and
+in as large ones. Medians of the rounds, in which all three alternate.
 
 The data are kept in DIRECTORY, if given, for the next run.
 """
@@ -44,6 +45,7 @@ TOPIC_ID = UUID(int=99)
 GROUP = name_of(0, 2)
 RUNS = 5
 PLACE: TopicPartition = (OFFSETS_TOPIC, 0)
+CONSUMER_BYTES = 1 << 20  # the default of max.partition.fetch.bytes
 
 
 def main() -> None:
@@ -90,18 +92,24 @@ def _live(directory: Path, log: Path) -> None:
     broker.start()
     try:
         this = [sys.executable, "-m", "benchmarks.histories"]
-        fetched, read = side_by_side(
-            [[*this, "fetch", broker.bootstrap], [*this, "read", broker.bootstrap]], runs=RUNS
+        fetched, same, read = side_by_side(
+            [
+                [*this, "fetch", broker.bootstrap, str(CONSUMER_BYTES)],
+                [*this, "fetch", broker.bootstrap, str(MOST_BYTES)],
+                [*this, "read", broker.bootstrap],
+            ],
+            runs=RUNS,
         )
     finally:
         broker.stop()
-    _row("live: fetching the bytes of that partition", fetched, "")
-    _row("live: the history of one group from them", read, "")
-    ratios = read.median_s / fetched.median_s, read.median_cpu_s / fetched.median_cpu_s
-    print(f"{'ratio':<60} {ratios[0]:>8.2f} {ratios[1]:>8.2f} {'':>6} {'1.2':>8}")
+    _row("live: the history of one group from that partition", read, "")
+    for what, times in (("1 MiB at a time, as consumers do", fetched), ("as much at a time", same)):
+        _row(f"fetching the same bytes, {what}", times, "")
+        ratios = read.median_s / times.median_s, read.median_cpu_s / times.median_cpu_s
+        print(f"{'ratio':<60} {ratios[0]:>8.2f} {ratios[1]:>8.2f} {'':>6} {'1.2':>8}")
 
 
-def _fetch(source: WireSource) -> None:
+def _fetch(source: WireSource, most_bytes: int) -> None:
     """Fetch every byte of the partition, and look at the headers of batches only, for the next offset."""
     metadata = source.client.metadata([OFFSETS_TOPIC])
     ((position, end),) = offsets_at(source.client, [PLACE], [EARLIEST, LATEST]).found.values()
@@ -109,7 +117,7 @@ def _fetch(source: WireSource) -> None:
     def ask(
         leader: Connection, _: Collection[TopicPartition], deadline: Deadline
     ) -> Replies[TopicPartition, FetchResponseResponsePartition]:
-        return (yield from fetch(leader, {PLACE: position}, MOST_BYTES, deadline))
+        return (yield from fetch(leader, {PLACE: position}, most_bytes, deadline))
 
     while position < end:
         (answer,) = source.client.ask_leaders([PLACE], ask, known=metadata).found.values()
@@ -126,7 +134,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] in (["fetch"], ["read"]):
         cluster = WireSource(ConnectionSettings(bootstrap_servers=(sys.argv[2],)))
         if sys.argv[1] == "fetch":
-            _fetch(cluster)
+            _fetch(cluster, int(sys.argv[3]))
         else:
             assert GROUP in read_live_history(cluster, [GROUP], since_ms=0).courses
     else:
