@@ -231,7 +231,7 @@ class ClassicLifetime:
                 seen=min(step.begun, self._joined if past is None else past.seen.get(identity, step.begun)),
                 earliest=min(step.begun, self._written if past is None else step.begun),
                 at=step.begun,
-                survived=past is None and any(identity in step.after for identity in step.before),
+                waited_for=past is None and len(step.before) > 1,
                 places=places[identity],
             )
             for identity in step.left

@@ -228,7 +228,7 @@ class ConsumerLifetime:
             seen=self._seen.get(identity, at),
             earliest=at,
             at=at,
-            survived=False,
+            waited_for=False,
             places={place: self._held.get(place, at) for place in sorted(self._lost.get(identity, ()))},
             away=None if deleted is None else deleted.away,
             revoking=None if deleted is None else deleted.revoking,

@@ -127,11 +127,14 @@ def _habit(departure: Departure, commits: CommitView, session: int | None) -> _H
         later.time for recent in own.values() for one, later in pairwise(recent) if later.offset != one.offset
     }
     again = {later.time for recent in own.values() for _, later in pairwise(recent)} - changed
+    # A member that closes, or rejoins, may commit in the moment of its automatic commit.
+    twice = any(len(recent) > 1 and recent[-2].time == times[-1] for recent in own.values())
     return _Habit(
         last=times[-1],
         longest=max(gaps, default=0),
         steady=len(gaps) >= _BEATS and (sum(equal) >= _MOSTLY * len(gaps) or all(equal[-_RUN:])),
         on_beat=len(gaps) >= _BEATS
+        and not twice
         and min(compress(gaps[:-1], equal), default=usual) - _TICK <= gaps[-1] <= _LATE * usual,
         repeats=len(again) > 1,
         left_records=_left_records(departure, own, commits),
@@ -287,8 +290,8 @@ class _Case:
             return False
         is_short = silence < habit.longest + self.heartbeat + _DELAY
         was_there = self.present > self.at - silence + _SECOND
-        if self.departure.survived and not was_there and (is_short or not habit.on_beat):
-            return False  # it may have closed, and others took long to rejoin
+        if self.departure.waited_for and not was_there and (is_short or not habit.on_beat):
+            return False  # it may have closed, and others took long to rejoin or to expire
         if silence <= habit.longest * 6 // 5 + (0 if self.session else habit.longest + _DELAY):
             return False  # it may have closed between two commits by hand
         return habit.repeats or habit.left_records

@@ -78,7 +78,7 @@ class Departure:
     seen: int  # the latest time at which the records show that the coordinator heard from the member
     earliest: int  # the earliest time of its departure
     at: int  # the latest time of its departure
-    survived: bool  # whether members that were there before it departed had to rejoin until `at`
+    waited_for: bool  # whether `at` may have waited for other members, to rejoin or to depart as well
     places: Mapping[Place, int]  # its partitions, and since when it had each
     away: int | None = None  # the time at which a static member of the consumer protocol closed, to return
     revoking: int | None = None  # since when a member of the consumer protocol had to revoke partitions

@@ -33,7 +33,7 @@ DEPARTURE: Final = schemas.table(
     ("rebalance_timeout_ms", schemas.INT, True),
     ("protocol", schemas.STRING, False),
     *((name, schemas.LONG, name in ("away", "revoking")) for name in _TIMES),
-    ("survived", schemas.BOOLEAN, False),
+    ("waited_for", schemas.BOOLEAN, False),
     ("places", ArrayType(_PLACE, containsNull=False), False),
 )
 """A departure; times in µs."""
@@ -53,7 +53,7 @@ def departure_row(departure: Departure) -> schemas.TableRow:
     record = departure.record
     return {
         **{name: getattr(record, name) for name in _MEMBER},
-        **{name: getattr(departure, name) for name in (*_TIMES, "survived", "protocol")},
+        **{name: getattr(departure, name) for name in (*_TIMES, "waited_for", "protocol")},
         "places": [
             {"topic": topic, "topic_partition": number, "since": since}
             for (topic, number), since in departure.places.items()
@@ -66,7 +66,7 @@ def _departure(row: schemas.TableRow) -> Departure:
         record=MemberRecord(**{name: row[name] for name in _MEMBER}),
         protocol=Protocol(row["protocol"]),
         places={(place["topic"], place["topic_partition"]): place["since"] for place in row["places"]},
-        **{name: row[name] for name in (*_TIMES, "survived")},
+        **{name: row[name] for name in (*_TIMES, "waited_for")},
     )
 
 

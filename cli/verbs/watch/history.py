@@ -206,7 +206,7 @@ class _ObservedGroup:
             seen=self._last.get(member.id, opened.since),
             earliest=self._last.get(member.id, opened.since),
             at=opened.since,
-            survived=False,
+            waited_for=False,
             places={
                 place: self._first.get(member.id, opened.since)
                 for place, ids in opened.base_owners.items()

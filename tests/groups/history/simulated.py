@@ -31,7 +31,7 @@ from wire.errors import ErrorCode
 Committed: TypeAlias = tuple[Place, int, int, int]  # as in `Commits.of`
 GROUP = "payments"  # as the simulation calls it
 LEAVE, EXPIRY = RebalanceCause.LEAVE, RebalanceCause.EXPIRY
-_ACCEPTED = (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS)
+_ACCEPTED = {ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS}
 _LAST = 150.0
 
 
@@ -104,8 +104,10 @@ class SimulatedGroup(Watcher):
             case ConsumerGroupHeartbeat(epoch=-2):
                 pass
             case ConsumerGroupHeartbeat() | Heartbeat() | OffsetCommit():
-                is_sign = not isinstance(request, OffsetCommit) or self._is_classic
-                if is_sign and getattr(answering.answer, "error", ErrorCode.NONE) in _ACCEPTED:
+                errors = {getattr(answering.answer, "error", ErrorCode.NONE)}
+                if isinstance(request, OffsetCommit):
+                    errors = {error for *_, error in getattr(answering.answer, "partitions", ())}
+                if errors <= _ACCEPTED and (self._is_classic or not isinstance(request, OffsetCommit)):
                     self._heard[request.member].append(now)
 
 

@@ -85,7 +85,7 @@ def test_departures_have_the_partitions_of_the_member() -> None:
     start = made.driver.times[0]
     assert (gone.member, gone.record.session_timeout_ms) == (made.members["b"].id, 9_000)
     joined, at = (start + 10_000) * 1000, (start + 19_000) * 1000
-    assert (gone.seen, gone.earliest, gone.at, gone.survived) == (joined, joined, at, True)
+    assert (gone.seen, gone.earliest, gone.at, gone.waited_for) == (joined, joined, at, True)
     assert gone.places == {("foo", 2): joined, ("foo", 3): joined}
 
 

@@ -20,7 +20,7 @@ def silent(*, commits_until_s: int, gaps_s: list[int]) -> tuple[RebalanceCause, 
         seen=900 * SECOND,
         earliest=AT,
         at=AT,
-        survived=False,
+        waited_for=False,
         places={PLACE: 900 * SECOND},
     )
     written = [(PLACE, time * SECOND, time, time) for time in range(900, commits_until_s + 1)]
