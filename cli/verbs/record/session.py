@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import re
 import signal
@@ -412,6 +413,7 @@ class _Session:
             return
         self._pruned_s = time.monotonic()
         self.journal.prune(_now_ms(), self._limits.keep_ms, self._limits.most_bytes)
+        gc.collect()  # states of groups are cycles, and Python itself looks for them too seldom among so many objects
         with suppress(AttributeError, OSError):  # only the C library of GNU has it
             ctypes.CDLL(None).malloc_trim(
                 0
