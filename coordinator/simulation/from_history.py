@@ -86,6 +86,7 @@ def past_of(
     """The past from `since`, or from when the log is complete, to `until`, in µs. Raises CannotPlayError: there is
     nothing to play, or an assignor that Kohort does not have."""
     stated = stated or Statements()
+    knows_sessions = course.knowledge.session_timeout_ms is not None
     course = _judged(course, stated)
     begin = _begin(course, since)
     draft = _Draft(course, begin, until, stated)
@@ -104,7 +105,7 @@ def past_of(
         observed=cost_of(course.rebalances, course.holdings, begin, until),
         rebalances=tuple(row for row in course.rebalances if begin <= rebalanced_at(row) <= until),
         commit_interval_ms=draft.commit_interval_ms,
-        assumptions=tuple(draft.assumptions()),
+        assumptions=tuple(draft.assumptions(knows_sessions=knows_sessions)),
     )
 
 
@@ -300,13 +301,13 @@ class _Draft:
 
     # Assumptions.
 
-    def assumptions(self) -> Iterator[str]:
-        """What the log does not have, a sentence each."""
+    def assumptions(self, *, knows_sessions: bool) -> Iterator[str]:
+        """What the log does not have, a sentence each. `knows_sessions`: whether the source has the settings."""
         members, brokers = self._stated.of_members, self._stated.of_brokers
         protocols = {life.protocol for life in self.lives}
         if Protocol.CLASSIC in protocols and _HEARTBEAT not in members:
             yield f"classic members send heartbeats every {self._rhythms.classic_heartbeat_ms / 1000:g} s, the default"
-        if f"group.consumer.{_SESSION}" not in brokers:
+        if not knows_sessions and f"group.consumer.{_SESSION}" not in brokers:
             yield (
                 f"sessions of the consumer protocol last {self._rhythms.session_timeout_ms / 1000:g} s, "
                 f"with heartbeats every {self._rhythms.heartbeat_ms / 1000:g} s, the default"
