@@ -13,15 +13,26 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin._resource import ResourceType
 
 from coordinator.faults import ChangeTopic
+from coordinator.simulation.scenario import Event, Restart, Start
 from tests.incidents.stories import Incident
 from tests.kafka.broker import Broker
 from tests.kafka.groups import describe
 from tests.kafka.java_host import JavaHost
-from tests.kafka.story_player import StoryPlayer
+from tests.kafka.story_player import LateError, StoryPlayer
 from tests.kafka.topics import set_config
 from tests.kafka.wire import ask
 
 WRITE_EVERY_S = 0.1
+START_S = 3.0
+
+
+def _start_s(event: Event) -> float | None:
+    match event:
+        case Start():
+            return event.at
+        case Restart():
+            return event.at + event.after_s
+    return None
 
 
 class IncidentPlayer(StoryPlayer):
@@ -49,7 +60,22 @@ class IncidentPlayer(StoryPlayer):
         if self.incident.settings:
             set_config(self.broker, ResourceType.GROUP, self.group, self.incident.settings)
         self.play()
+        self._check_starts()
         return int(time.time_ns() / 1e3 - (time.monotonic() - self.began) * 1e6)
+
+    def _check_starts(self) -> None:
+        """Raise LateError if a process took so long to start that its story became another one."""
+        for name, processes in self.processes.items():
+            planned = [
+                _start_s(event) for event in self.scenario.events if getattr(event, "member", "") == name
+            ]
+            starts = [at_s for at_s in planned if at_s is not None]
+            for process, at_s in zip(processes, starts, strict=True):
+                # The first member is alone: nothing but the machine delays its assignment.
+                kind = "started" if at_s else "assigned"
+                heard = [event.heard_at for event in process.snapshot() if event.kind == kind]
+                if not heard or heard[0] - self.began - at_s > START_S:
+                    raise LateError(f"{self.group}: {name} did not start in time at {at_s:g} s")
 
     def _wait_for_others(self) -> None:
         if self.gate is not None:
