@@ -12,7 +12,7 @@ import resource
 import time
 from random import Random
 
-from coordinator.simulation.alternatives import AS_IT_WAS, Alternative
+from coordinator.simulation.alternatives import AS_IT_WAS, WhatIfAlternative
 from coordinator.simulation.calibration import calibration_of
 from coordinator.simulation.from_history import Past, past_of
 from coordinator.simulation.history_log import US_PER_MS, HistoryLog
@@ -71,7 +71,9 @@ def main() -> None:
     ):
         was = past(protocol)
         started, before_s = time.perf_counter(), _processors_s()
-        simulated, _ = play(was, (AS_IT_WAS, Alternative(protocol=other)), range(1, SEEDS + 1), processes)
+        simulated, _ = play(
+            was, (AS_IT_WAS, WhatIfAlternative(protocol=other)), range(1, SEEDS + 1), processes
+        )
         seconds = time.perf_counter() - started
         busy_s, most = (
             _processors_s() - before_s,

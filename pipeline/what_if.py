@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from coordinator.errors import InvalidSetting
-from coordinator.simulation.alternatives import AS_IT_WAS, Alternative, applied
+from coordinator.simulation.alternatives import AS_IT_WAS, WhatIfAlternative, applied
 from coordinator.simulation.calibration import calibration_of
 from coordinator.simulation.from_history import CannotPlayError, Statements, past_of
 from coordinator.simulation.what_if import PlayedPast, play
@@ -49,7 +49,7 @@ RESULTS = schemas.table(
 class FleetWhatIf:
     """What is played of every group. Times in µs since 1970; None: as far as the history goes."""
 
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[WhatIfAlternative, ...]
     stated: Statements
     seeds: int
     since: int | None = None

@@ -19,7 +19,7 @@ _COOPERATES = {Variant.EAGER: RebalanceProtocol.EAGER, Variant.COOPERATIVE: Reba
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alternative:
+class WhatIfAlternative:
     """What is changed; nothing by default."""
 
     protocol: Variant = Variant.AS_WRITTEN
@@ -36,7 +36,7 @@ class Alternative:
         return ", ".join(filter(None, parts)) or "as it was"
 
 
-AS_IT_WAS = Alternative()
+AS_IT_WAS = WhatIfAlternative()
 
 
 def combinations(
@@ -45,7 +45,7 @@ def combinations(
     assignors: Sequence[str] = (),
     static: bool = False,
     settings: Sequence[tuple[str, str]] = (),
-) -> tuple[Alternative, ...]:
+) -> tuple[WhatIfAlternative, ...]:
     """Every combination of these with what was, except what was. Several values of a setting exclude each other, and so
     do a protocol and an assignor that does not have it."""
     values: dict[str, list[str | None]] = {}
@@ -58,7 +58,7 @@ def combinations(
         product(*(dict.fromkeys(options) for options in values.values())),
     )
     alternatives = (
-        Alternative(
+        WhatIfAlternative(
             protocol=protocol,
             assignor=assignor,
             static=is_static,
@@ -86,7 +86,7 @@ def _exists(assignor: str, side: Side) -> bool:
     return True
 
 
-def applied(scenario: Scenario, alternative: Alternative) -> Scenario:
+def applied(scenario: Scenario, alternative: WhatIfAlternative) -> Scenario:
     """The scenario with these changes. Raises InvalidSetting: it cannot be played with them."""
     changed = _under(scenario, alternative.protocol)
     if (assignor := alternative.assignor) is not None:

@@ -11,7 +11,7 @@ from statistics import median_high
 from typing import Any
 
 from coordinator.consumer.outputs import Partitions, TopicPartition
-from coordinator.simulation.alternatives import Alternative, applied
+from coordinator.simulation.alternatives import WhatIfAlternative, applied
 from coordinator.simulation.from_history import Past
 from coordinator.simulation.history_log import US_PER_MS, HistoryLog
 from coordinator.simulation.idle_time import skip_idle
@@ -63,7 +63,7 @@ class PlayedRun:
 class PlayedPast:
     """The runs of an alternative, or of the past as it was."""
 
-    alternative: Alternative
+    alternative: WhatIfAlternative
     runs: tuple[PlayedRun, ...]
 
     @property
@@ -120,7 +120,7 @@ class UnreadTime(Watcher):
 
 
 def play(
-    past: Past, alternatives: Sequence[Alternative], seeds: Sequence[int], processes: int
+    past: Past, alternatives: Sequence[WhatIfAlternative], seeds: Sequence[int], processes: int
 ) -> Iterator[PlayedPast]:
     """Play the alternatives, each from all seeds. Raises InvalidSetting: one cannot be played."""
     runs = in_processes(
@@ -134,12 +134,12 @@ def play(
 
 
 def _play_some(
-    past: Past, alternatives: Sequence[Alternative], runs: Sequence[tuple[int, int]]
+    past: Past, alternatives: Sequence[WhatIfAlternative], runs: Sequence[tuple[int, int]]
 ) -> list[PlayedRun]:
     return [play_run(past, alternatives[index], seed) for index, seed in runs]
 
 
-def play_run(past: Past, alternative: Alternative, seed: int) -> PlayedRun:
+def play_run(past: Past, alternative: WhatIfAlternative, seed: int) -> PlayedRun:
     """Play an alternative of the past. Raises InvalidSetting: it cannot be played."""
     scenario = _drawn(applied(past.scenario, alternative), past.spreads_s, seed)
     # Under another protocol the members have other ids.

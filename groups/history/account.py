@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from groups.history.course import Course
 from groups.history.events import Holding, PastRebalance
-from groups.history.pauses import Pause, Windows, pauses_of
-from groups.history.processes import Change, changes_of, process_of
+from groups.history.pauses import ReadingPause, Windows, pauses_of
+from groups.history.processes import MemberChange, changes_of, process_of
 from groups.history.storms import STORM_LEAST, Fold, begin_of, folded, runs, storms
 
 FOLD_GAP_S = 600.0
@@ -25,8 +25,8 @@ class Explained:
 
     rebalance: PastRebalance
     before: PastRebalance | None  # the one before, if the log has it
-    changes: tuple[Change, ...]
-    pauses: tuple[Pause, ...]  # those that overlap it; the next rebalance may have them too
+    changes: tuple[MemberChange, ...]
+    pauses: tuple[ReadingPause, ...]  # those that overlap it; the next rebalance may have them too
     without_owner_us: int  # added over the partitions
     storm: int | None = None  # the index of its storm
 
@@ -46,7 +46,7 @@ class Account:
     rebalances: tuple[Explained, ...]
     storms: tuple[range, ...]  # indices of `rebalances`
     lines: tuple[Fold, ...]  # all `rebalances`, repetitions folded
-    pauses: tuple[Pause, ...]
+    pauses: tuple[ReadingPause, ...]
     holdings: tuple[Holding, ...] = field(repr=False)  # those that overlap the span
     course: Course = field(repr=False)
 
@@ -120,7 +120,7 @@ def _overlaps(rebalance: PastRebalance, since: int, until: int) -> bool:
     return begin <= until and (rebalance.end or begin) >= since
 
 
-def _pauses(course: Course, until: int) -> Iterator[Pause]:
+def _pauses(course: Course, until: int) -> Iterator[ReadingPause]:
     if not course.rebalances:
         return
     windows = Windows.of(course.rebalances)
@@ -129,7 +129,7 @@ def _pauses(course: Course, until: int) -> Iterator[Pause]:
         yield from pauses_of(place, commits.times, commits.offsets, windows, until)
 
 
-def _is_over(pause: Pause, rebalance: PastRebalance) -> bool:
+def _is_over(pause: ReadingPause, rebalance: PastRebalance) -> bool:
     begin = begin_of(rebalance)
     return (pause.until is None or begin <= pause.until) and pause.since <= max(rebalance.end or begin, begin)
 

@@ -20,8 +20,8 @@ from groups.history.account import Account, Explained
 from groups.history.causes import RebalanceCause
 from groups.history.events import Holding, MemberRecord, Place, Protocol
 from groups.history.headline import span_text
-from groups.history.processes import Change, TiedBy
-from groups.history.stories import Story, stories_of
+from groups.history.processes import MemberChange, TiedBy
+from groups.history.stories import ProcessStory, stories_of
 from groups.history.storms import STORM_LEAST, begin_of
 from groups.times import duration_text
 
@@ -52,7 +52,7 @@ def _ms(time: int) -> int:
     return time // 1000
 
 
-def _gone_at(change: Change) -> int:
+def _gone_at(change: MemberChange) -> int:
     return 0 if change.departure is None else change.departure.at
 
 
@@ -86,7 +86,7 @@ def _storms(account: Account) -> Iterator[Finding]:
         )
 
 
-def _ids(stories: list[Story]) -> tuple[str, ...]:
+def _ids(stories: list[ProcessStory]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(change.record.member for story in stories for change in story.changes))
 
 
@@ -99,7 +99,7 @@ def _hosts(explained: list[Explained]) -> dict[str, tuple[int, int]]:
     return {host: (left[host], joined[host]) for host in hosts}
 
 
-def _who(stories: list[Story], hosts: dict[str, tuple[int, int]]) -> str:
+def _who(stories: list[ProcessStory], hosts: dict[str, tuple[int, int]]) -> str:
     if not stories:
         return "No member joined or left: subscriptions, partitions of topics or the assignor changed."
     host, (left, joined) = next(iter(hosts.items()))
@@ -108,7 +108,7 @@ def _who(stories: list[Story], hosts: dict[str, tuple[int, int]]) -> str:
     return f"{counted(left, 'departure')} and {counted(joined, 'join')} {where}."
 
 
-def _storm_remedy(account: Account, stories: list[Story], again: list[Story]) -> str:
+def _storm_remedy(account: Account, stories: list[ProcessStory], again: list[ProcessStory]) -> str:
     if any(story.still_ran for story in stories):
         return members.POLL_REMEDY
     if again and again[0].process.tied_by is TiedBy.INSTANCE:
@@ -126,7 +126,7 @@ def _storm_remedy(account: Account, stories: list[Story], again: list[Story]) ->
     return f"See what changes: kohort watch {in_shell(account.group)}."
 
 
-def _poll_intervals(stories: list[Story]) -> Iterator[Finding]:
+def _poll_intervals(stories: list[ProcessStory]) -> Iterator[Finding]:
     """A process of the consumer protocol that still ran was removed: only a new process has a new id."""
     again = [story for story in stories if story.still_ran]
     if again:
@@ -169,7 +169,7 @@ def _fencing(account: Account) -> Iterator[Finding]:
             )
 
 
-def _not_returned(account: Account, stories: list[Story]) -> Iterator[Finding]:
+def _not_returned(account: Account, stories: list[ProcessStory]) -> Iterator[Finding]:
     """Members that departed and were not in the group at the end: a warning unless they left by themselves."""
     gone = [story for story in stories if story.is_gone]
     has_members = bool(account.rebalances) and account.rebalances[-1].rebalance.members > 0

@@ -16,7 +16,7 @@ RECENT: Final = 16
 """The number of commits of a partition before a departure that a judgment uses: what a recorder keeps."""
 
 
-class Commit(NamedTuple):
+class PlaceCommit(NamedTuple):
     time: int
     offset: int  # the committed offset
 
@@ -24,11 +24,11 @@ class Commit(NamedTuple):
 class CommitView(Protocol):
     """What a judgment of departures reads."""
 
-    def recent(self, place: Place, time: int) -> Sequence[Commit]:
+    def recent(self, place: Place, time: int) -> Sequence[PlaceCommit]:
         """The last commits until a time, at most `RECENT`, in order; none from before a gap."""
         ...
 
-    def first_after(self, place: Place, time: int) -> Commit | None: ...
+    def first_after(self, place: Place, time: int) -> PlaceCommit | None: ...
 
     def whole_since(self, time: int) -> int:
         """The time since which no commit until `time` is missing."""
@@ -81,18 +81,18 @@ class Commits:
         )
         return PlaceCommits(*(column[first:end] for column in commits))
 
-    def last_before(self, place: Place, time: int) -> Commit | None:
+    def last_before(self, place: Place, time: int) -> PlaceCommit | None:
         """The last commit until a time, that time included."""
         commits = self._by_place.get(place, _NONE)
         end = int(np.searchsorted(commits.times, time, "right"))
         return _commit(commits, end - 1) if end else None
 
-    def first_after(self, place: Place, time: int) -> Commit | None:
+    def first_after(self, place: Place, time: int) -> PlaceCommit | None:
         commits = self._by_place.get(place, _NONE)
         index = int(np.searchsorted(commits.times, time, "right"))
         return None if index == len(commits.times) else _commit(commits, index)
 
-    def recent(self, place: Place, time: int) -> Sequence[Commit]:
+    def recent(self, place: Place, time: int) -> Sequence[PlaceCommit]:
         commits = self._by_place.get(place, _NONE)
         begin = int(np.searchsorted(commits.times, self.whole_since(time), "left"))
         end = int(np.searchsorted(commits.times, time, "right"))
@@ -103,8 +103,8 @@ class Commits:
         return int(self._gaps[gaps - 1]) if gaps else 0
 
 
-def _commit(commits: PlaceCommits, index: int) -> Commit:
-    return Commit(int(commits.times[index]), int(commits.offsets[index]))
+def _commit(commits: PlaceCommits, index: int) -> PlaceCommit:
+    return PlaceCommit(int(commits.times[index]), int(commits.offsets[index]))
 
 
 class RecentCommits:
@@ -121,10 +121,10 @@ class RecentCommits:
         ring[0] += 1
         ring[slot], ring[slot + 1] = time, offset
 
-    def recent(self, place: Place) -> Sequence[Commit]:
+    def recent(self, place: Place) -> Sequence[PlaceCommit]:
         """The last commits, in order."""
         ring = self._rings.get(place)
         if ring is None:
             return []
         slots = (number % RECENT * 2 + 1 for number in range(max(ring[0] - RECENT, 0), ring[0]))
-        return [Commit(ring[slot], ring[slot + 1]) for slot in slots]
+        return [PlaceCommit(ring[slot], ring[slot + 1]) for slot in slots]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from groups.history.commits import Commit, Commits, RecentCommits
+from groups.history.commits import Commits, PlaceCommit, RecentCommits
 from groups.history.departures import LOOK_AHEAD_US, NOTHING, Knowledge, judged, with_verdicts
 from groups.history.events import Departure, GroupEvent, Holding, MemberRecord, PastRebalance, Place
 from groups.history.replay import GroupReplay
@@ -70,13 +70,13 @@ _Gone: TypeAlias = tuple[str, int]
 class _Snapshot:
     """The commits of a departed member's partitions when its departure was written, and the first one after that."""
 
-    before: Mapping[Place, Sequence[Commit]]
-    after: dict[Place, Commit] = field(default_factory=dict)
+    before: Mapping[Place, Sequence[PlaceCommit]]
+    after: dict[Place, PlaceCommit] = field(default_factory=dict)
 
-    def recent(self, place: Place, time: int) -> Sequence[Commit]:
+    def recent(self, place: Place, time: int) -> Sequence[PlaceCommit]:
         return [commit for commit in self.before.get(place, ()) if commit.time <= time]
 
-    def first_after(self, place: Place, time: int) -> Commit | None:
+    def first_after(self, place: Place, time: int) -> PlaceCommit | None:
         commits = [*self.before.get(place, ()), *([self.after[place]] if place in self.after else ())]
         return next((commit for commit in commits if commit.time > time), None)
 
@@ -117,7 +117,7 @@ class GroupHistory:
         self._commits.add(place, time, offset)
         if self._watched and place in self._watched:
             for snapshot in self._watched[place]:
-                snapshot.after.setdefault(place, Commit(time, offset))
+                snapshot.after.setdefault(place, PlaceCommit(time, offset))
 
     @property
     def is_settled(self) -> bool:
@@ -164,8 +164,8 @@ class GroupHistory:
             self._watched.setdefault(place, []).append(snapshot)
 
     def _view(self, row: PastRebalance) -> _Snapshot:
-        before: dict[Place, Sequence[Commit]] = {}
-        after: dict[Place, Commit] = {}
+        before: dict[Place, Sequence[PlaceCommit]] = {}
+        after: dict[Place, PlaceCommit] = {}
         for departure in row.departures:
             snapshot = self._snapshots.get(_gone(departure))
             if snapshot is not None:

@@ -21,7 +21,7 @@ from statistics import median
 from typing import Final
 
 from groups.history.causes import Causes, RebalanceCause, in_order
-from groups.history.commits import RECENT, Commit, CommitView
+from groups.history.commits import RECENT, CommitView, PlaceCommit
 from groups.history.events import Departure, PastRebalance, Place, Protocol, Verdict
 from groups.times import duration_text
 
@@ -141,7 +141,9 @@ def _habit(departure: Departure, commits: CommitView, session: int | None) -> _H
     )
 
 
-def _left_records(departure: Departure, own: Mapping[Place, Sequence[Commit]], commits: CommitView) -> bool:
+def _left_records(
+    departure: Departure, own: Mapping[Place, Sequence[PlaceCommit]], commits: CommitView
+) -> bool:
     expected, read = 0.0, 0
     for place, recent in own.items():
         if len(recent) < 2 or recent[-1].time == recent[0].time:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from groups.counts import counted
 from groups.history.account import Account, Explained
 from groups.history.events import Place
-from groups.history.pauses import Pause
+from groups.history.pauses import ReadingPause
 from groups.history.stories import reasons
 from groups.history.storms import begin_of
 from groups.times import EPOCH, duration_text
@@ -117,7 +117,7 @@ def _cost(account: Account, explained: Sequence[Explained]) -> str:
     return "no partition was left unread for longer than usual"
 
 
-def unread_text(pauses: Collection[Pause]) -> str:
+def unread_text(pauses: Collection[ReadingPause]) -> str:
     """`12 partitions were not read for 41 s to 2 min 10 s`; those that were not read until the end come
     after. The gaps of a partition are added: `in all`."""
     ended = [pause for pause in pauses if pause.until is not None]
@@ -135,7 +135,7 @@ def unread_text(pauses: Collection[Pause]) -> str:
     return "; ".join(texts)
 
 
-def unread_range(pauses: Collection[Pause]) -> str:
+def unread_range(pauses: Collection[ReadingPause]) -> str:
     """`12 partitions, 41 s to 2 min 10 s; orders-3 since 03:09:12Z`: the last one was not read until the end."""
     ended = [pause for pause in pauses if pause.until is not None]
     opened = {pause.place: pause.since for pause in pauses if pause.until is None}
@@ -148,7 +148,7 @@ def unread_range(pauses: Collection[Pause]) -> str:
     return "; ".join(texts)
 
 
-def _lengths(ended: Iterable[Pause]) -> dict[Place, int]:
+def _lengths(ended: Iterable[ReadingPause]) -> dict[Place, int]:
     lengths: dict[Place, int] = {}
     for pause in ended:
         lengths[pause.place] = lengths.get(pause.place, 0) + (pause.until or pause.since) - pause.since

@@ -28,7 +28,7 @@ _OPEN = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pause:
+class ReadingPause:
     """A time in which a partition was not read, in µs since 1970. `until` None: nothing was committed afterwards."""
 
     place: Place
@@ -64,7 +64,9 @@ def _window(rebalance: PastRebalance) -> tuple[int, int, int]:
     return begin, begin if end is None else end, lead
 
 
-def pauses_of(place: Place, times: Times, offsets: Times, windows: Windows, end: int) -> Iterator[Pause]:
+def pauses_of(
+    place: Place, times: Times, offsets: Times, windows: Windows, end: int
+) -> Iterator[ReadingPause]:
     """The pauses of a partition, from its commits in the order of the log. `end`: of what was read."""
     if len(times) < _LEAST_COMMITS or not len(windows.starts):
         return
@@ -81,4 +83,4 @@ def pauses_of(place: Place, times: Times, offsets: Times, windows: Windows, end:
     led = since >= windows.starts[window] - windows.leads[window]
     for index in np.flatnonzero(is_over & led & (lengths > usual) & (recently > 0)):
         later = None if until[index] == _OPEN else int(until[index])
-        yield Pause(place=place, since=int(since[index]), until=later)
+        yield ReadingPause(place=place, since=int(since[index]), until=later)

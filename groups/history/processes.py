@@ -25,7 +25,7 @@ class TiedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class PastProcess:
     tied_by: TiedBy
     key: tuple[str, ...]
     is_shared: bool = False
@@ -40,11 +40,11 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class MemberChange:
     """A member that joined or departed in a rebalance, and its process."""
 
     record: MemberRecord
-    process: Process
+    process: PastProcess
     departure: Departure | None = None  # None: it joined
     verdict: Verdict | None = None  # of a departure
     other: str | None = None
@@ -85,7 +85,7 @@ def address(host: str | None) -> str | None:
 
 def changes_of(
     rebalances: Sequence[PastRebalance], records: Mapping[str, MemberRecord]
-) -> list[tuple[Change, ...]]:
+) -> list[tuple[MemberChange, ...]]:
     """The members that joined and departed in each of a group's rebalances, in order."""
     named = [*(gone.record for rebalance in rebalances for gone in rebalance.departures), *records.values()]
     unnamed = (MemberRecord(member=member) for rebalance in rebalances for member in rebalance.joined)
@@ -101,10 +101,10 @@ def changes_of(
 def _changes(
     rebalance: PastRebalance,
     records: Mapping[str, MemberRecord],
-    processes: Mapping[str, Process],
+    processes: Mapping[str, PastProcess],
     here: dict[tuple[str, ...], list[str]],
     gone: dict[tuple[str, ...], tuple[str, int]],
-) -> Iterable[Change]:
+) -> Iterable[MemberChange]:
     verdicts = {verdict.member: verdict for verdict in rebalance.verdicts}
     for departure in rebalance.departures:
         if departure.member not in rebalance.left:
@@ -118,7 +118,7 @@ def _changes(
         successor = members[-1] if members and not process.is_shared else None
         if successor is None:
             gone[process.key] = departure.member, departure.at
-        yield Change(
+        yield MemberChange(
             record=departure.record,
             process=process,
             departure=departure,
@@ -133,12 +133,12 @@ def _changes(
             before = members[-1]
         members.append(member)
         away_us = None if at is None else max(begin_of(rebalance) - at, 0)
-        yield Change(record=records[member], process=process, other=before, away_us=away_us)
+        yield MemberChange(record=records[member], process=process, other=before, away_us=away_us)
 
 
 def _processes(
     rebalances: Sequence[PastRebalance], records: Mapping[str, MemberRecord]
-) -> dict[str, Process]:
+) -> dict[str, PastProcess]:
     ties = {member: _tie(record) for member, record in records.items()}
     begins = {member: begin_of(rebalance) for rebalance in rebalances for member in rebalance.joined}
     ends: dict[str, int] = {}
@@ -158,14 +158,14 @@ def _processes(
         latest[key] = max(latest.get(key, -1), ends.get(member, float("inf")))
         hosts[key] = address(records[member].host)
     return {
-        member: Process(tied_by=tied_by, key=key, is_shared=key in shared, host=hosts[key])
+        member: PastProcess(tied_by=tied_by, key=key, is_shared=key in shared, host=hosts[key])
         for member, (tied_by, key) in ties.items()
     }
 
 
-def process_of(record: MemberRecord) -> Process:
+def process_of(record: MemberRecord) -> PastProcess:
     tied_by, key = _tie(record)
-    return Process(tied_by=tied_by, key=key, host=address(record.host))
+    return PastProcess(tied_by=tied_by, key=key, host=address(record.host))
 
 
 def _tie(record: MemberRecord) -> tuple[TiedBy, tuple[str, ...]]:

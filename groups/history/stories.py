@@ -13,7 +13,7 @@ from groups.counts import counted, first_names
 from groups.history.account import Explained
 from groups.history.causes import RebalanceCause
 from groups.history.events import Protocol
-from groups.history.processes import Change, Process
+from groups.history.processes import MemberChange, PastProcess
 from groups.times import duration_text
 
 _ALIKE_AT_MOST = 2  # members that did the same this often share a phrase
@@ -23,19 +23,19 @@ _VERBS = {RebalanceCause.EXPIRY: "lost {its} session", RebalanceCause.LEAVE: "le
 
 
 @dataclass(slots=True)
-class Story:
+class ProcessStory:
     """What one process did in some rebalances."""
 
-    process: Process
-    changes: list[Change] = field(default_factory=list)
+    process: PastProcess
+    changes: list[MemberChange] = field(default_factory=list)
     rebalances: int = 0
 
     @property
-    def departures(self) -> list[Change]:
+    def departures(self) -> list[MemberChange]:
         return [change for change in self.changes if change.departure is not None]
 
     @property
-    def returns(self) -> list[Change]:
+    def returns(self) -> list[MemberChange]:
         return [change for change in self.changes if change.is_return]
 
     @property
@@ -77,7 +77,7 @@ class Story:
         """What it did and how often, in the order in which it did each first."""
         return Counter(map(self._verb, self.changes))
 
-    def _verb(self, change: Change) -> str:
+    def _verb(self, change: MemberChange) -> str:
         if change.cause is None:
             return (
                 "joined" if not change.is_return else _RETURNED if change.away_us is not None else _RESTARTED
@@ -105,13 +105,13 @@ class Story:
         return self.changes[-1].departure is not None and self.changes[-1].other is None
 
 
-def stories_of(explained: Sequence[Explained]) -> list[Story]:
+def stories_of(explained: Sequence[Explained]) -> list[ProcessStory]:
     """The stories of all processes that joined or departed, those of most rebalances first."""
-    stories: dict[tuple[str, ...], Story] = {}
+    stories: dict[tuple[str, ...], ProcessStory] = {}
     for one in explained:
         keys = set()
         for change in one.changes:
-            story = stories.setdefault(change.process.key, Story(change.process))
+            story = stories.setdefault(change.process.key, ProcessStory(change.process))
             story.process = change.process
             story.changes.append(change)
             keys.add(change.process.key)
@@ -123,7 +123,7 @@ def stories_of(explained: Sequence[Explained]) -> list[Story]:
 def reasons(explained: Sequence[Explained]) -> list[str]:
     """Why a group rebalanced, a phrase per reason, the most frequent first: `worker-7 on 10.0.3.8 left and returned
     7 times`."""
-    alike: dict[tuple[object, ...], list[Story]] = {}
+    alike: dict[tuple[object, ...], list[ProcessStory]] = {}
     for story in stories_of(explained):
         actions = story.actions
         own = story.process.key if max(actions.values()) > _ALIKE_AT_MOST else ()
@@ -139,7 +139,7 @@ def reasons(explained: Sequence[Explained]) -> list[str]:
     return [phrase for _, phrase in sorted(weighed, key=lambda pair: -pair[0])]
 
 
-def _phrase(stories: Sequence[Story], explained: Sequence[Explained]) -> str:
+def _phrase(stories: Sequence[ProcessStory], explained: Sequence[Explained]) -> str:
     first, several = stories[0], len(stories) > 1
     names = [story.process.name for story in stories]
     who = f"{counted(len(names), 'member')} ({first_names(names)})" if several else names[0]

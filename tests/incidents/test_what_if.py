@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.sources.history.logs import read_log_history
-from coordinator.simulation.alternatives import AS_IT_WAS, Alternative, applied
+from coordinator.simulation.alternatives import AS_IT_WAS, WhatIfAlternative, applied
 from coordinator.simulation.calibration import Calibration, calibration_of
 from coordinator.simulation.from_history import Past, Statements, past_of
 from coordinator.simulation.scenario import Variant
@@ -23,10 +23,10 @@ from tests.support.long import LONG
 
 RUN = "deployments"
 EAGER, COOPERATIVE, CONSUMER = (
-    Alternative(protocol=variant) for variant in (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER)
+    WhatIfAlternative(protocol=variant) for variant in (Variant.EAGER, Variant.COOPERATIVE, Variant.CONSUMER)
 )
-ALTERNATIVES: Mapping[str, tuple[Alternative, ...]] = {
-    "rolling-deployment-eager.java-eager": (COOPERATIVE, CONSUMER, Alternative(static=True)),
+ALTERNATIVES: Mapping[str, tuple[WhatIfAlternative, ...]] = {
+    "rolling-deployment-eager.java-eager": (COOPERATIVE, CONSUMER, WhatIfAlternative(static=True)),
     "rolling-deployment-consumer.java-consumer": (COOPERATIVE,),
     "crashes-eager.librdkafka-eager": (COOPERATIVE, CONSUMER),
     "crashes-consumer.librdkafka-consumer": (EAGER,),
@@ -47,7 +47,7 @@ def past_in(logs: Path, story: Played) -> Past:
     return past_of(read.courses[story.group], until=until, stated=STATED)
 
 
-def played(past: Past, alternative: Alternative) -> PlayedPast:
+def played(past: Past, alternative: WhatIfAlternative) -> PlayedPast:
     return next(play(past, [alternative], SEEDS, 1))
 
 
@@ -63,7 +63,7 @@ def test_the_simulation_agrees_with_every_recorded_group() -> None:
     assert disagreeing == {}
 
 
-def other(incident: Incident, alternative: Alternative) -> Incident:
+def other(incident: Incident, alternative: WhatIfAlternative) -> Incident:
     """The same timeline, with clients as in the alternative."""
     return replace(
         incident,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from cli.errors import CommandError, RefusedError
 from cli.progress import Progress
-from cli.sources.history.read import GroupHistoryRead, HistoryReading, TopicNames
+from cli.sources.history.read import GroupHistoryRead, HistoryReading, LookedUpNames
 from cli.sources.permissions import cause_of
 from cli.sources.wire_source import WireSource
 from coordinator.store.history_log import GroupChoice, GroupLog, PartitionLog
@@ -164,7 +164,7 @@ class _LiveHistory:
             found.append((part, {**earlier, **_joined(earlier, later)}))
         self._know([group for _, logs in found for group, log in logs.items() if log.is_consumer], reading)
         for part, logs in found:
-            names = TopicNames(part.log.names, self._topic_names)
+            names = LookedUpNames(part.log.names, self._topic_names)
             reading.add(part.log, logs, part.number, names, f"{OFFSETS_TOPIC}-{part.number}")
         return reading.result(groups)
 

@@ -20,7 +20,7 @@ from typing import BinaryIO
 from uuid import UUID
 
 from cli.progress import Progress
-from cli.sources.history.read import GroupHistoryRead, HistoryReading, TopicNames
+from cli.sources.history.read import GroupHistoryRead, HistoryReading, LookedUpNames
 from coordinator.store.copies import Notice, failure, find_copies, rank
 from coordinator.store.history_log import GroupChoice, PartitionLog
 from coordinator.store.partition_files import OFFSETS_TOPIC, partitions_for, read_topic_id
@@ -92,7 +92,7 @@ class _Directories:
         for number in numbers:
             copy = _best_copy(copies[number], choice, reading)
             if copy is not None:
-                names = TopicNames(copy.log.names | dict(self._named), lambda: self._topics.names)
+                names = LookedUpNames(copy.log.names | dict(self._named), lambda: self._topics.names)
                 reading.add(copy.log, copy.log.groups(), number, names, str(copy.path))
 
     def _settings(self, group: str) -> Mapping[str, str]:

@@ -155,7 +155,7 @@ class HistoryReading:
         )
 
 
-class TopicNames(Mapping["UUID", str]):
+class LookedUpNames(Mapping["UUID", str]):
     """Names of topics by id; more are read when one is missing."""
 
     def __init__(self, known: Mapping[UUID, str], read: Callable[[], Mapping[UUID, str]]) -> None:

@@ -18,7 +18,7 @@ from cli.progress import each_shown
 from cli.render.cells import partitions_text
 from cli.render.document import Block, Document, Heading, Table, Text, columns, fields, table_of
 from cli.selection import split_list
-from cli.verbs.dry_run.options import WhatIfOptions
+from cli.verbs.dry_run.options import HypotheticalOptions
 from cli.verbs.dry_run.tasks import tasks_blocks, tasks_data, tasks_sentences
 from groups.counts import counted, first_names, share
 from groups.dry_run import (
@@ -36,7 +36,7 @@ from groups.listing import shown_id
 from groups.model import Group, Problem, Topic
 
 
-def what_if_of(options: WhatIfOptions) -> WhatIf:
+def what_if_of(options: HypotheticalOptions) -> WhatIf:
     """The change that the options describe; UsageError for one that is not `NAME=VALUE` or has an invalid value."""
     subscriptions = _pairs("--subscribe", options.subscribe, "MEMBER=TOPIC,…")
     sizes = _pairs("--topic-partitions", options.topic_partitions, "TOPIC=N")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from cli.options import OutputOptions, SelectionOptions, SourceOptions, option
-from cli.verbs.dry_run.options import StreamsOptions, WhatIfOptions
+from cli.verbs.dry_run.options import HypotheticalOptions, StreamsOptions
 
 
 class SideOption(Enum):
@@ -34,7 +34,7 @@ def dry_run(
         LeaderOption | None, option("--leader", "Client library of the leader; by default the inferred one.")
     ] = None,
     compare: Annotated[bool, option("--compare", "Compare all assignors.")] = False,
-    changes: WhatIfOptions,
+    changes: HypotheticalOptions,
     streams: StreamsOptions,
     svg: Annotated[
         Path | None, option("--svg", "Draw ownership before and after; one group, one assignor.", "FILE")

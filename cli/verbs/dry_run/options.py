@@ -10,7 +10,7 @@ from cli.options import option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhatIfOptions:
+class HypotheticalOptions:
     add: Annotated[int, option("--add", "As if N members joined.", "N", min=0)] = 0
     remove: Annotated[
         list[str] | None,

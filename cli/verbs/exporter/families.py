@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from cli.sources.journal.schema import REBALANCES, WITHOUT_OWNER_US
 from cli.verbs.exporter.options import SampleLevel
-from cli.verbs.exporter.polls import GroupHistory
+from cli.verbs.exporter.polls import PolledHistory
 from groups.lag import PartitionLag, longest_lag_ms, total_lag
 from groups.model import Group, GroupType, Topic
 from groups.progress import GroupProgress
@@ -68,7 +68,7 @@ _LABELS: Mapping[SampleLevel, Labels] = {
 
 AnyFamily: TypeAlias = MetricFamily[Any, Any]
 _of_facts = MetricFamily[GroupFacts, Values]
-_of_history = partial(MetricFamily[GroupHistory, Values], of_history=True)
+_of_history = partial(MetricFamily[PolledHistory, Values], of_history=True)
 _of_rows = partial(MetricFamily[Sequence[PartitionLag], float | None], level=SampleLevel.TOPIC)
 _of_row = partial(MetricFamily[PartitionLag, float | None], level=SampleLevel.PARTITION)
 
@@ -152,11 +152,11 @@ def _last_commit(facts: GroupFacts) -> Values:
     return max(known) / 1000 if known else None
 
 
-def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[GroupHistory], Values]:
+def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[PolledHistory], Values]:
     return lambda history: None if history.progress is None else pick(history.progress)
 
 
-def _progress_verdict(history: GroupHistory) -> Values:
+def _progress_verdict(history: PolledHistory) -> Values:
     progress = history.progress
     return None if progress is None or progress.verdict is None else {(progress.verdict.value,): 1}
 
@@ -169,7 +169,7 @@ def _recorded_rebalances(totals: Mapping[str, int]) -> Values:
     }
 
 
-def _findings(history: GroupHistory) -> Values:
+def _findings(history: PolledHistory) -> Values:
     if history.diagnosis is None:
         return None
     return dict[Labels, float](

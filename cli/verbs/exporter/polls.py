@@ -187,7 +187,7 @@ Readings = Mapping[tuple[str, int], progresses.Reading]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupHistory:
+class PolledHistory:
     last: Group | None = None  # The group at the last poll that could read it, without offsets
     rebalances: int = 0
     progress_ms: int | None = None  # Time of the poll that first observed the last progress
@@ -201,17 +201,17 @@ class GroupHistory:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterHistory:
     interval_ms: int = 0  # The time between polls
-    groups: Mapping[str, GroupHistory] = field(default_factory=dict)
+    groups: Mapping[str, PolledHistory] = field(default_factory=dict)
 
     def after(self, reading: PollResult) -> ExporterHistory:
         """The history after another poll. Deleted groups are dropped; one that cannot be read is kept."""
         kept_ms = WINDOW_MS - self.interval_ms
-        before = {name: self.groups.get(name, GroupHistory()) for name in reading.groups}
+        before = {name: self.groups.get(name, PolledHistory()) for name in reading.groups}
         groups = {name: _after(before[name], seen, reading, kept_ms) for name, seen in reading.groups.items()}
         return replace(self, groups=groups)
 
 
-def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms: int) -> GroupHistory:
+def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_ms: int) -> PolledHistory:
     at_ms = reading.at_ms
     problem = next((problem for problem in reading.problems if problem.group == seen.id), None)
     records = {
@@ -238,7 +238,7 @@ def _after(before: GroupHistory, seen: PolledGroup, reading: PollResult, kept_ms
         (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics)),
     )
     progress = group_progress([of_poll for _, of_poll in readings]) if len(readings) > 1 else None
-    return GroupHistory(
+    return PolledHistory(
         last=replace(seen.group, offsets=None),
         totals=totals,
         rebalances=before.rebalances + (rebalances_between(before.last, seen.group) if before.last else 0),

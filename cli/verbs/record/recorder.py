@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from cli.sources.history.read import TopicNames
+from cli.sources.history.read import LookedUpNames
 from cli.sources.journal.packed import COMMITS, Table, by_minute, once
 from cli.sources.journal.writer import JournalWriter, Position, StoredRecord
 from cli.verbs.record.following import Fetched, Lost
@@ -74,7 +74,7 @@ class LogRecorder:
     ) -> None:
         self.journal = journal
         self._known = {parse_uuid(topic_id): name for topic_id, name in journal.topics.items()}
-        self._names = TopicNames(self._known, self._read_names)
+        self._names = LookedUpNames(self._known, self._read_names)
         self._look_up = look_up
         self.progress: dict[int, LogReading] = {}
         self.commits = 0  # counted since the start

@@ -19,7 +19,7 @@ from cli.verbs.why.reading import is_file, read_history
 from coordinator.configs.settings import Config
 from coordinator.consumer.library import MemberSettings
 from coordinator.errors import InvalidSetting
-from coordinator.simulation.alternatives import AS_IT_WAS, Alternative, applied, combinations
+from coordinator.simulation.alternatives import AS_IT_WAS, WhatIfAlternative, applied, combinations
 from coordinator.simulation.calibration import Calibration, calibration_of
 from coordinator.simulation.from_history import CannotPlayError, Past, Statements, past_of
 from coordinator.simulation.scenario import Variant
@@ -47,7 +47,7 @@ class GroupWhatIf:
     simulated: PlayedPast
     calibration: Calibration
     alternatives: tuple[PlayedPast, ...]
-    same: tuple[Alternative, ...]  # Those that change nothing
+    same: tuple[WhatIfAlternative, ...]  # Those that change nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ def carry_out(
 def _play(
     course: Course,
     past: Past,
-    alternatives: Sequence[Alternative],
+    alternatives: Sequence[WhatIfAlternative],
     seeds: int,
     processes: int,
     progress: Progress,
@@ -133,11 +133,11 @@ def _play(
 
 
 def _fitting(
-    past: Past, alternatives: Sequence[Alternative]
-) -> tuple[tuple[Alternative, ...], tuple[Alternative, ...]]:
+    past: Past, alternatives: Sequence[WhatIfAlternative]
+) -> tuple[tuple[WhatIfAlternative, ...], tuple[WhatIfAlternative, ...]]:
     """The alternatives that differ from the past, and those that do not. Raises UsageError: one cannot be played."""
-    fitting: list[Alternative] = []
-    same: list[Alternative] = []
+    fitting: list[WhatIfAlternative] = []
+    same: list[WhatIfAlternative] = []
     for alternative in alternatives:
         try:
             is_same = applied(past.scenario, alternative) == past.scenario
@@ -158,7 +158,7 @@ def _observed_unread_s(course: Course, past: Past) -> float | None:
     return sum(max(0, until - since - usual_us) for since, until in ended) / _US_PER_S
 
 
-def alternatives_of(options: AlternativeOptions) -> tuple[Alternative, ...]:
+def alternatives_of(options: AlternativeOptions) -> tuple[WhatIfAlternative, ...]:
     """The combinations that the options name. Raises UsageError: there are none, or too many."""
     protocols = []
     for name in _split(options.protocol):

@@ -11,7 +11,7 @@ from cli.render.lines import Role
 from cli.render.output_format import PAGES, OutputFormat
 from cli.render.plots import Bar, Share, bars_plot
 from cli.verbs.what_if.action import GroupWhatIf, WhatIfAnswer
-from coordinator.simulation.alternatives import Alternative
+from coordinator.simulation.alternatives import WhatIfAlternative
 from coordinator.simulation.calibration import TOLERANCE, ComparedFigure
 from coordinator.simulation.what_if import PlayedPast, WhatIfCost
 from groups.counts import counted
@@ -226,7 +226,7 @@ def _group_data(group: GroupWhatIf) -> dict[str, object]:
     }
 
 
-def _alternative_data(alternative: Alternative) -> dict[str, object]:
+def _alternative_data(alternative: WhatIfAlternative) -> dict[str, object]:
     protocol = alternative.protocol.value
     return {
         "name": alternative.name,

@@ -12,8 +12,8 @@ from groups.history.causes import RebalanceCause
 from groups.history.events import Holding, PastRebalance, Place, Protocol
 from groups.history.headline import headline
 from groups.history.moment import Moment
-from groups.history.pauses import Pause
-from groups.history.processes import Change
+from groups.history.pauses import ReadingPause
+from groups.history.processes import MemberChange
 from groups.history.storms import begin_of
 from groups.times import format_moment
 
@@ -97,7 +97,7 @@ def _rebalance(explained: Explained) -> dict[str, object]:
     }
 
 
-def _change(change: Change) -> dict[str, object]:
+def _change(change: MemberChange) -> dict[str, object]:
     return {
         "change": "joined" if change.cause is None else change.cause.value,
         **fields(change.record, "member", "instance", "client_id"),
@@ -119,7 +119,7 @@ def _storm(account: Account, storm: range) -> dict[str, object]:
     }
 
 
-def _unread(pauses: Iterable[Pause]) -> list[Mapping[str, object]]:
+def _unread(pauses: Iterable[ReadingPause]) -> list[Mapping[str, object]]:
     return [
         {
             "topic": pause.place[0],

@@ -14,7 +14,7 @@ from groups.history.account import Account, Explained
 from groups.history.causes import RebalanceCause
 from groups.history.events import Place
 from groups.history.headline import main_part
-from groups.history.pauses import Pause
+from groups.history.pauses import ReadingPause
 from groups.history.stories import reasons
 from groups.history.storms import begin_of
 from groups.times import duration_text, format_moment
@@ -115,7 +115,7 @@ def _mark(one: Explained, axis: draw.Axis) -> draw.Box:
     )
 
 
-def _unread(pauses: Iterable[Pause], end: int) -> Iterator[draw.Box]:
+def _unread(pauses: Iterable[ReadingPause], end: int) -> Iterator[draw.Box]:
     """The times in which any partition was not read."""
     merged: list[tuple[int, int, set[Place]]] = []
     for pause in sorted(pauses, key=lambda pause: pause.since):

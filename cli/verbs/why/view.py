@@ -28,8 +28,8 @@ from groups.findings import Finding, Level
 from groups.history.account import Account, Explained
 from groups.history.events import PastRebalance, Place, Protocol
 from groups.history.headline import headline, span_text, unread_range
-from groups.history.pauses import Pause
-from groups.history.processes import Change, TiedBy
+from groups.history.pauses import ReadingPause
+from groups.history.processes import MemberChange, TiedBy
 from groups.history.stories import reasons
 from groups.history.storms import begin_of
 from groups.times import EPOCH, duration_text
@@ -203,7 +203,7 @@ def _members(explained: Sequence[Explained]) -> str:
     return f"{min(counts):,} to {max(counts):,}"
 
 
-def _unread_cell(pauses: Sequence[Pause]) -> str | None:
+def _unread_cell(pauses: Sequence[ReadingPause]) -> str | None:
     return unread_range(pauses) if pauses else None
 
 
@@ -269,7 +269,7 @@ def _evidence(account: Account) -> Iterator[Block]:
         yield Table(columns=columns(*names), rows=rows)
 
 
-def _departed(explained: Explained, change: Change) -> list[Cell]:
+def _departed(explained: Explained, change: MemberChange) -> list[Cell]:
     verdict = change.verdict
     cause = change.cause
     probably = "" if verdict is None or verdict.probably is None else f", probably {verdict.probably.value}"

@@ -11,7 +11,7 @@ import pytest
 
 from coordinator.errors import InvalidSetting
 from coordinator.faults import ChangeTopic
-from coordinator.simulation.alternatives import AS_IT_WAS, Alternative, applied, combinations
+from coordinator.simulation.alternatives import AS_IT_WAS, WhatIfAlternative, applied, combinations
 from coordinator.simulation.calibration import calibration_of
 from coordinator.simulation.from_history import CannotPlayError, Past, Statements, past_of
 from coordinator.simulation.history_log import US_PER_MS, HistoryLog
@@ -87,7 +87,7 @@ class Recorded:
 recorded = cache(Recorded)
 
 
-def played(past: Past, alternative: Alternative = AS_IT_WAS) -> PlayedPast:
+def played(past: Past, alternative: WhatIfAlternative = AS_IT_WAS) -> PlayedPast:
     return next(play(past, [alternative], range(3), 1))
 
 
@@ -118,7 +118,10 @@ def test_what_is_missing_in_the_scenario_is_found_by_the_calibration() -> None:
 
 def test_eager_members_wait_for_one_that_crashed_and_cooperative_ones_read_on() -> None:
     past = recorded("range", "crashes").past
-    eager, cooperative = played(past).median, played(past, Alternative(protocol=Variant.COOPERATIVE)).median
+    eager, cooperative = (
+        played(past).median,
+        played(past, WhatIfAlternative(protocol=Variant.COOPERATIVE)).median,
+    )
     assert cooperative.unread_s is not None
     assert eager.unread_s is not None
     assert cooperative.unread_s < 0.8 * eager.unread_s
@@ -127,10 +130,10 @@ def test_eager_members_wait_for_one_that_crashed_and_cooperative_ones_read_on() 
 
 def test_static_members_that_return_in_time_cause_no_rebalance() -> None:
     past = recorded("cooperative-sticky", "rolling deployment").past
-    static = Alternative(static=True)
+    static = WhatIfAlternative(static=True)
     assert played(past).highest.rebalances > 10
     assert played(past, static).highest.rebalances == 1  # when the group was created
-    late = Alternative(static=True, settings={"session.timeout.ms": "6000"})
+    late = WhatIfAlternative(static=True, settings={"session.timeout.ms": "6000"})
     assert played(past, late).lowest.rebalances >= 10
 
 
@@ -161,12 +164,12 @@ def test_every_combination_is_one_row() -> None:
 @pytest.mark.parametrize(
     ("alternative", "message"),
     [
-        (Alternative(assignor="uniform"), "members of the classic protocol have no assignor uniform"),
-        (Alternative(settings={"session.timeout": "1"}), "there is no setting"),
-        (Alternative(settings={"session.timeout.ms": "soon"}), "session.timeout.ms must be a number"),
+        (WhatIfAlternative(assignor="uniform"), "members of the classic protocol have no assignor uniform"),
+        (WhatIfAlternative(settings={"session.timeout": "1"}), "there is no setting"),
+        (WhatIfAlternative(settings={"session.timeout.ms": "soon"}), "session.timeout.ms must be a number"),
     ],
 )
-def test_an_impossible_alternative_is_refused(alternative: Alternative, message: str) -> None:
+def test_an_impossible_alternative_is_refused(alternative: WhatIfAlternative, message: str) -> None:
     with pytest.raises(InvalidSetting, match=message):
         applied(recorded("range", "growth").past.scenario, alternative)
 

@@ -15,7 +15,7 @@ from cli.output import render
 from cli.render.output_format import OutputFormat
 from cli.verbs.what_if.action import GroupWhatIf, WhatIfAnswer, status_of
 from cli.verbs.what_if.view import what_if_document
-from coordinator.simulation.alternatives import AS_IT_WAS, Alternative, combinations
+from coordinator.simulation.alternatives import AS_IT_WAS, WhatIfAlternative, combinations
 from coordinator.simulation.calibration import calibration_of
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.what_if import WhatIfCost, play
@@ -42,7 +42,7 @@ def answer(kind: str = "range", *, agrees: bool = True) -> WhatIfAnswer:
         simulated=simulated,
         calibration=calibration_of(past, simulated),
         alternatives=tuple(others),
-        same=(Alternative(protocol=Variant.EAGER),),
+        same=(WhatIfAlternative(protocol=Variant.EAGER),),
     )
     return WhatIfAnswer(
         source="/var/lib/kafka/data",
