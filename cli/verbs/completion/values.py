@@ -322,9 +322,6 @@ BY_COMMAND: Mapping[str, Values] = {
     **{f"kohort {verb} --protocol": COSTED_PROTOCOLS for verb in ("what-if", "fleet what-if")},
     **dict.fromkeys(("kohort simulate --break", "kohort fleet simulate --break"), RULES),
     "kohort fleet rehearse --vary": Values(names=_varied_settings, kind="more", suffix="="),
-    "kohort dry-run --setting": Values(
-        names=_names_in("groups.streams_tasks", "SETTINGS"), kind="more", suffix="="
-    ),
     "kohort rehearse --set": Values(names=_rehearsals_settings, kind="more", suffix="="),
     "kohort explore WORLD": Values(names=_summaries(f"{EXPLORATION}.worlds", "WORLDS")),
     "kohort explore --break": Values(
@@ -335,7 +332,10 @@ BY_COMMAND: Mapping[str, Values] = {
 }
 """Values by `PATH OPTION` or `PATH METAVAR`."""
 
-BY_OPTION: Mapping[str, Values] = {"--context": CONTEXTS, "--confirm": CONTEXTS, "--to-context": CONTEXTS}
+BY_OPTION: Mapping[str, Values] = {
+    **dict.fromkeys(("--context", "--confirm", "--to-context"), CONTEXTS),
+    "--setting": Values(names=_names_in("groups.streams_tasks", "SETTINGS"), kind="more", suffix="="),
+}
 """Values of options with the same meaning in every command."""
 
 BY_METAVAR: Mapping[str, Values] = {
