@@ -36,6 +36,7 @@ EMBEDDED_PROTOCOL_TYPE = "consumer"
 
 Partitions: TypeAlias = dict[str, list[int]]  # partitions of topics by name, ascending
 Names: TypeAlias = Mapping[UUID, str]  # the names of topics by id
+Fields: TypeAlias = dict[str, Any]  # columns of an event by name
 
 
 class GroupRecord(NamedTuple):
@@ -66,7 +67,7 @@ def event_in(record: GroupRecord, partition: int, names: Names) -> GroupEvent | 
     convert = _CONVERSIONS.get(type(decoded))
     if convert is None or isinstance(decoded, OtherRecord):
         return None
-    fields: dict[str, Any] = {} if decoded.value is None else convert(decoded.value, names)
+    fields: Fields = {} if decoded.value is None else convert(decoded.value, names)
     if isinstance(decoded, _OF_MEMBERS):
         about = {"topics": frozenset[str]()} | fields.pop("record", {})
         fields["record"] = MemberRecord(member=decoded.member, **about)
@@ -92,7 +93,7 @@ def names_in(record: GroupRecord) -> dict[UUID, str]:
     return {}
 
 
-def _classic_group(value: records.ClassicGroupValue, _: Names) -> dict[str, Any]:
+def _classic_group(value: records.ClassicGroupValue, _: Names) -> Fields:
     embedded = value.protocol_type == EMBEDDED_PROTOCOL_TYPE
     return {
         "epoch": value.generation,
@@ -116,7 +117,7 @@ def _classic_member(
     return record, _places(assigned or {})
 
 
-def _member(value: records.ConsumerMemberValue, _: Names) -> dict[str, Any]:
+def _member(value: records.ConsumerMemberValue, _: Names) -> Fields:
     record = {
         name: getattr(value, name) for name in ("client_id", "host", "assignor", "rebalance_timeout_ms")
     }
@@ -130,13 +131,13 @@ def _member(value: records.ConsumerMemberValue, _: Names) -> dict[str, Any]:
     return {"assignor": value.assignor, "record": record}
 
 
-def _current(value: records.CurrentAssignmentValue, names: Names) -> dict[str, Any]:
+def _current(value: records.CurrentAssignmentValue, names: Names) -> Fields:
     places = (*_places(named(value.assigned, names)), *_places(named(value.revoking, names)))
     return {"epoch": value.epoch, "state": value.state.name.lower(), "places": places}
 
 
 _OF_MEMBERS = (records.ConsumerMemberRecord, records.TargetMemberRecord, records.CurrentAssignmentRecord)
-_CONVERSIONS: Mapping[type[Any], Callable[[Any, Names], dict[str, Any]]] = {
+_CONVERSIONS: Mapping[type[Any], Callable[[Any, Names], Fields]] = {
     records.ClassicGroupRecord: _classic_group,
     records.ConsumerGroupRecord: lambda value, _: {"epoch": value.epoch},
     records.ConsumerMemberRecord: _member,

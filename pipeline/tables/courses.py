@@ -23,12 +23,13 @@ from groups.history.events import (
     Place,
 )
 from groups.history.replay import GroupReplay
+from pipeline.tables.schemas import TableRow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-Row: TypeAlias = dict[str, Any]  # the values of an event, or of a row, by column
+Row: TypeAlias = TableRow  # the values of an event, or of a row, by column
 
 _AS_WRITTEN = (
     *("group", "partition", "offset", "time", "key_version", "tombstone", "epoch", "state_since"),

@@ -4,7 +4,7 @@ judged as everywhere (`groups.history.departures`)."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 from pyspark.sql import Window
@@ -92,7 +92,7 @@ def _judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist([_judged_row(row) for row in batch.to_pylist()], schema=schema)
 
 
-def _judged_row(row: dict[str, Any]) -> schemas.TableRow:
+def _judged_row(row: schemas.TableRow) -> schemas.TableRow:
     commits = sorted(row["commits"] or (), key=lambda commit: commit["log"])
     view = Commits.of(
         ((commit["topic"], commit["topic_partition"]), commit["us"], commit["committed"], commit["log"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from groups.history.events import Place
 CLOCKS_MS = 5_000  # by which the clocks of brokers may be behind
 _DELAYS = 64
 _LEAST_ROOM = 1024
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,7 +69,7 @@ class PlaceTable:
         return numbers
 
 
-def _grown(column: NDArray[Any], index: int) -> NDArray[Any]:
+def _grown(column: NDArray[Scalar], index: int) -> NDArray[Scalar]:
     """The column, with room for an index."""
     more = max(index + 1, len(column) + len(column) // 2) - len(column) if index >= len(column) else 0
     return np.concatenate([column, np.zeros(more, dtype=column.dtype)]) if more else column
