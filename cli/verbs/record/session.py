@@ -413,11 +413,10 @@ class _Session:
             return
         self._pruned_s = time.monotonic()
         self.journal.prune(_now_ms(), self._limits.keep_ms, self._limits.most_bytes)
-        gc.collect()  # states of groups are cycles, and Python itself looks for them too seldom among so many objects
-        with suppress(AttributeError, OSError):  # only the C library of GNU has it
-            ctypes.CDLL(None).malloc_trim(
-                0
-            )  # it keeps what was freed between long-lived objects: a tenth of all
+        gc.collect()  # States of groups are cycles, which Python looks for too seldom in a process with many objects.
+        with suppress(AttributeError, OSError):  # Only the C library of GNU has it.
+            # It keeps memory that was freed between long-lived objects, a tenth of all.
+            ctypes.CDLL(None).malloc_trim(0)
 
     def close(self) -> None:
         self._connection.close()
