@@ -9,8 +9,8 @@ import pytest
 from tests.cli.command import Kohort, commands
 
 BY_THE_COMMAND = {
-    "--by-duration", "--catch-up", "--commit-interval", "--expires-within", "--for", "--interval", "--loading",
-    "--rebalance-time", "--transaction-time", "--unused-for", "--wait-empty", "time",
+    "--at", "--by-duration", "--catch-up", "--commit-interval", "--expires-within", "--for", "--interval", "--keep",
+    "--loading", "--rebalance-time", "--transaction-time", "--unused-for", "--wait-empty", "time",
     "--as-of", "--from", "--since", "--to", "--to-datetime", "--until",
 }  # fmt: skip
 """Options with the metavar DURATION or TIME that are texts: the command reads them, with `cli.times`."""
@@ -29,10 +29,18 @@ def test_every_duration_is_read_in_every_form_and_in_the_option_s_unit() -> None
                 texts.add(option)
                 continue
             parsed.add(option)
-            unit = 1000 if option == "--timeout" else 1
+            unit = 1000 if option in ("--timeout", "--session-timeout") else 1
             for text, seconds in {**FORMS, f"{90 * unit}": 90}.items():
                 assert parameter.type.func(text) == seconds * unit, (name, option, text)
-    assert parsed == {"--bounce-seconds", "--every", "--for", "--timeout", "--wait", "--watch"}
+    assert parsed == {
+        "--bounce-seconds",
+        "--every",
+        "--for",
+        "--session-timeout",
+        "--timeout",
+        "--wait",
+        "--watch",
+    }
     assert texts == BY_THE_COMMAND
 
 

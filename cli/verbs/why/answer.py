@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 from cli.errors import CommandError, UsageError
 from cli.options import SourceOptions
@@ -112,3 +113,14 @@ def explain(course: Course, since_ms: int, until_ms: int, at_ms: int | None = No
     whole = account if at_ms is None else account_of(course, 0, until_ms * 1000)
     state = None if at_ms is None else moment_of(whole, at_ms * 1000)
     return Explanation(account=account, findings=advice_on(account), moment=state)
+
+
+def draw(answer: WhyAnswer, file: Path | None) -> None:
+    """Write the picture of `--svg`, if there is one."""
+    if file is None:
+        return
+    from cli.output import write_file
+    from cli.render.lanes import draw_file
+    from cli.verbs.why.picture import drawing_of
+
+    write_file(file, draw_file(drawing_of([one.account for one in answer.explanations])))

@@ -25,14 +25,10 @@ def why(
       kohort why payments --since 6h --output html > incident.html
       kohort why payments --at 2026-03-01T03:07:00Z --log-dir DIR
     """
-    from cli.output import emit, write_file
-    from cli.verbs.why.answer import answer_of
+    from cli.output import emit
+    from cli.verbs.why.answer import answer_of, draw
     from cli.verbs.why.view import why_document
 
     answer = answer_of(selection, options, files, source)
-    if options.svg is not None:
-        from cli.render.lanes import draw_file
-        from cli.verbs.why.picture import drawing_of
-
-        write_file(options.svg, draw_file(drawing_of([one.account for one in answer.explanations])))
+    draw(answer, options.svg)
     emit(why_document(answer, verbose=options.verbose, output=output.output), output)

@@ -36,11 +36,12 @@ def count_commits(file: Path) -> dict[tuple[str, int, int], int]:
                 "SELECT places.id, name, partition FROM places JOIN groups ON group_id = groups.id"
             )
         }
-        return {
-            (*names[int(row["place"])], minute): int(row["commits"])
-            for minute, data in database.execute("SELECT minute, data FROM progress")
-            for row in unpack(data, PROGRESS)
-        }
+        counted: dict[tuple[str, int, int], int] = {}
+        for minute, data in database.execute("SELECT minute, data FROM progress"):
+            for row in unpack(data, PROGRESS):
+                key = *names[int(row["place"])], minute  # a group may have several topics
+                counted[key] = counted.get(key, 0) + int(row["commits"])
+        return counted
 
 
 def commits_of(courses: dict[str, Course]) -> dict[tuple[str, int, int], int]:
@@ -53,7 +54,7 @@ def commits_of(courses: dict[str, Course]) -> dict[tuple[str, int, int], int]:
     return counted
 
 
-@pytest.mark.parametrize("seed", range(cases("KOHORT_RECORDER_SEEDS", 4, many=60)))
+@pytest.mark.parametrize("seed", range(cases("KOHORT_RECORDER_SEEDS", 2, many=60)))
 def test_wherever_it_is_killed_everything_is_there_once(tmp_path: Path, seed: int) -> None:
     draw, log = Random(seed), rebalancing_log(seed)
     rig = Rig(tmp_path / "j.db", log)
