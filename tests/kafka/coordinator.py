@@ -11,7 +11,7 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from coordinator.store.partition_files import partition_for
+from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
 from tests.kafka.broker import Broker, BrokerFailedError, RunningBroker
 from tests.kafka.java import archive_of
 from tests.kafka.members import fresh_name
@@ -24,22 +24,37 @@ PROBE_MS = 60_000
 
 
 def wait_for_coordinator(broker: RunningBroker) -> None:
-    """Have `__consumer_offsets` made and return when groups have a coordinator: clients then join at once."""
+    """Have `__consumer_offsets` made, and return when each of its partitions is loaded: until then a broker answers
+    NOT_COORDINATOR about its groups, although it is found as their coordinator."""
 
     def found() -> bool:
         answer = ask(broker.port, "FindCoordinator", 4, key_type=GROUP_KEY, coordinator_keys=["any"])
         return [one.error_code for one in answer.coordinators] == [ErrorCode.none]
 
     wait_until(found, "the group coordinator is there")
+    topics = [{"topic_id": None, "name": OFFSETS_TOPIC}]
+    (topic,) = ask(broker.port, "Metadata", 12, topics=topics).topics
+    partitions = len(topic.partitions)
+    probes = [_name_in(partition, partitions) for partition in range(partitions)]
+
+    def loaded() -> bool:
+        answer = ask(broker.port, "DescribeGroups", 5, groups=probes)
+        return all(group.error_code is ErrorCode.none for group in answer.groups)
+
+    wait_until(loaded, "all groups are loaded")
+
+
+def _name_in(partition: int, partitions: int) -> str:
+    """A fresh name of a group whose offsets are in this one of the topic's partitions."""
+    names = (fresh_name("probe") for _ in count())
+    return next(name for name in names if partition_for(name, partitions) == partition)
 
 
 def wait_topics_known(broker: RunningBroker, group: str, topics: Mapping[str, int]) -> None:
     """Return when the coordinator of a group has heard of topics, by their numbers of partitions: each partition of the
     coordinator is updated separately, and a target that it computes until then is without them."""
     partitions = int(DEFAULTS["offsets.topic.num.partitions"])
-    partition = partition_for(group, partitions)
-    names = (fresh_name("probe") for _ in count())
-    probe = next(name for name in names if partition_for(name, partitions) == partition)
+    probe = _name_in(partition_for(group, partitions), partitions)
     member: dict[str, Any] = {"group_id": probe, "member_id": "probe", "instance_id": None, "rack_id": None}
 
     def known() -> bool:

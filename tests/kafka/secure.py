@@ -123,6 +123,8 @@ def _settings(ports: Mapping[str, int], controller: int, files: Path) -> dict[st
         "listener.name.sasl_plaintext.sasl.enabled.mechanisms": "SCRAM-SHA-512,OAUTHBEARER",
         "listener.name.sasl_plaintext.oauthbearer.connections.max.reauth.ms": str(REAUTHENTICATION_MS),
         "connection.failed.authentication.delay.ms": "10",
+        # A member whose test takes long, on a busy machine, stays.
+        "group.consumer.session.timeout.ms": "60000",
         **_login_modules(),
     }
 

@@ -27,9 +27,9 @@ class ToolHost(Answerer):
     def __init__(self, jars: Path) -> None:
         super().__init__(jars, "Tools", options=LOGGING)
 
-    def run(self, main: str, *args: str) -> Completed:
+    def run(self, main: str, *args: str, stdin: str = "") -> Completed:
         """Run the tool whose class is `main`; the caller looks at the exit status."""
-        said = self.answer({"main": main, "args": args})
+        said = self.answer({"main": main, "args": args, "stdin": stdin})
         return subprocess.CompletedProcess((main, *args), said["status"], said["stdout"], said["stderr"])
 
     def ask(self, broker: RunningBroker, main: str, *args: str) -> Completed:

@@ -47,10 +47,10 @@ class Guarded(SecureRig):
 
 
 @pytest.fixture(scope="module")
-def rig(secure: SecureBroker, kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    tools = ToolHost(secure.broker.jars)
-    yield Guarded(secure=secure, kohort=kohort, scratch=tmp_path_factory.mktemp("acls"), tools=tools)
-    tools.close()
+def rig(
+    secure: SecureBroker, kohort: Kohort, tools: ToolHost, tmp_path_factory: pytest.TempPathFactory
+) -> Guarded:
+    return Guarded(secure=secure, kohort=kohort, scratch=tmp_path_factory.mktemp("acls"), tools=tools)
 
 
 @pytest.fixture

@@ -30,7 +30,9 @@ from tests.kafka.tool_host import ToolHost
 from tests.kafka.topics import set_config
 
 BLOCK_BYTES = 1 << 20
-SEGMENT_BYTES = 64 * 1024  # small, so that segments roll. The public setting does not go below a mebibyte.
+SEGMENT_BYTES = 32 * 1024
+"""Small, so that segments roll, also before the transactions that stay open: what is after them is not compacted. The
+public setting does not go below a mebibyte."""
 REUSE = "KOHORT_REAL_LOG"
 NOTES = "notes.pickle"
 OFFSETS_TOPIC = "__consumer_offsets"

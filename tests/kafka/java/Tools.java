@@ -1,6 +1,7 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -14,8 +15,8 @@ import org.apache.kafka.common.utils.internals.*;
 /**
  * Kafka's own command line tools, one call after another in one JVM: starting the second one costs no JVM.
  *
- * <p>A call is a line of JSON on stdin, {@code {"main": CLASS, "args": [...]}}; its answer is a line of JSON on stdout,
- * {@code {"status", "stdout", "stderr"}}. The end of stdin ends it.
+ * <p>A call is a line of JSON on stdin, {@code {"main": CLASS, "args": [...], "stdin": TEXT}}; its answer is a line of JSON on
+ * stdout, {@code {"status", "stdout", "stderr"}}. The end of stdin ends it.
  */
 public class Tools {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -47,6 +48,7 @@ public class Tools {
         end = null;
         said = new ByteArrayOutputStream();
         complained = new ByteArrayOutputStream();
+        System.setIn(new ByteArrayInputStream(call.get("stdin").asText().getBytes(StandardCharsets.UTF_8)));
         System.setOut(new PrintStream(said, true, StandardCharsets.UTF_8));
         System.setErr(new PrintStream(complained, true, StandardCharsets.UTF_8));
         int status = 0;

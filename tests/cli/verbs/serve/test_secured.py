@@ -121,23 +121,22 @@ def test_who_may_writes_and_reads_and_others_do_not(served: Served, files: Path,
 
 @pytest.mark.kafka
 def test_kafka_acls_shows_and_changes_them(
-    served: Served, files: Path, kafka_jars: Path, tmp_path: Path
+    served: Served, files: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
     config = tmp_path / "admin.properties"
     config.write_text(
         "".join(f"{name}={value}\n" for name, value in java_login(files, "admin", "PLAIN").items())
     )
     at = ("--bootstrap-server", served.bootstrap, "--command-config", str(config))
-    with closing(ToolHost(kafka_jars)) as tools:
-        entry = ("--allow-principal", "User:stranger", "--operation", "Read", "--group", "of-the-tool")
-        added = tools.run(ACL_COMMAND, *at, "--add", *entry)
-        assert added.returncode == 0, added.stderr
-        listed = tools.run(ACL_COMMAND, *at, "--list").stdout
-        assert "resourceType=GROUP, name=of-the-tool, patternType=LITERAL" in listed
-        assert "resourceType=GROUP, name=orders-, patternType=PREFIXED" in listed
-        removed = tools.run(ACL_COMMAND, *at, "--remove", "--force", *entry)
-        assert removed.returncode == 0, removed.stderr
-        assert "of-the-tool" not in tools.run(ACL_COMMAND, *at, "--list", "--group", "of-the-tool").stdout
+    entry = ("--allow-principal", "User:stranger", "--operation", "Read", "--group", "of-the-tool")
+    added = tools.run(ACL_COMMAND, *at, "--add", *entry)
+    assert added.returncode == 0, added.stderr
+    listed = tools.run(ACL_COMMAND, *at, "--list").stdout
+    assert "resourceType=GROUP, name=of-the-tool, patternType=LITERAL" in listed
+    assert "resourceType=GROUP, name=orders-, patternType=PREFIXED" in listed
+    removed = tools.run(ACL_COMMAND, *at, "--remove", "--force", *entry)
+    assert removed.returncode == 0, removed.stderr
+    assert "of-the-tool" not in tools.run(ACL_COMMAND, *at, "--list", "--group", "of-the-tool").stdout
 
 
 def test_a_certificate_says_who_a_client_is(

@@ -12,12 +12,13 @@ from tests.kafka.members import fresh_name
 from tests.kafka.secure import PASSWORDS
 from tests.kafka.wait import wait_until
 from wire.acls import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
-from wire.errors import ErrorCode
 from wire.messages.definition import Api
 from wire.messages.reader import Fields
 from wire.messages.schemas.admin import CREATE_TOPICS, DELETE_TOPICS
 from wire.messages.schemas.cluster import METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
+from wire.messages.schemas.groups import FIND_COORDINATOR
+from wire.messages.schemas.log_records import INIT_PRODUCER_ID
 from wire.messages.schemas.offsets import OFFSET_COMMIT
 from wire.messages.schemas.security import CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS
 
@@ -47,8 +48,6 @@ SHOWN = frozenset(
         "partition_error_code", "authorized_operations", "topic_authorized_operations", "cluster_authorized_operations",
     }
 )  # fmt: skip
-NOT_YET = (ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-"""A broker's errors for the first request for a coordinator or a producer id."""
 NAMES = ("name", "topic", "topic_name", "group_id", "key", "resource_name")
 ANY: Mapping[str, Any] = {
     "resource_type_filter": ResourceType.ANY, "resource_name_filter": None, "pattern_type_filter": PatternType.ANY,
@@ -98,8 +97,6 @@ class World:
         if isinstance(value, tuple):
             shown = [self.shown(element) for element in value if self._is_ours(element)]
             return sorted(shown, key=repr)
-        if value in NOT_YET:
-            return ErrorCode.NONE
         return value.removeprefix(self._prefix) if isinstance(value, str) else value
 
     def _is_ours(self, value: Any) -> bool:
@@ -147,6 +144,15 @@ def _fill(made: World) -> None:
             return not any(one.error_code for topic in answer.topics for one in topic.partitions)
 
         wait_until(commits, "offsets are committed", every_s=0.05)
+    coordinator = {"key": made.name("v"), "key_type": 1}
+    producer = {"transactional_id": made.name("v"), "producer_id": -1, "producer_epoch": -1}
+
+    def produces() -> bool:
+        found = made.ask("kohort", FIND_COORDINATOR, 3, coordinator)
+        begun = made.ask("kohort", INIT_PRODUCER_ID, 4, {**producer, "transaction_timeout_ms": 60_000})
+        return not (found.error_code or begun.error_code)
+
+    wait_until(produces, "transactions have a coordinator", every_s=0.05)
     assigned(made, "kohort", consumer_of("c", made, "seen", "hidden"), topics=2)
     creations = [
         {
