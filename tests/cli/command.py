@@ -10,10 +10,10 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Self
 from unittest.mock import patch
@@ -29,13 +29,15 @@ TIMEOUT_S = 150.0
 Word = str | bytes | Path
 
 
-def commands(group: Any = None, prefix: str = "") -> dict[str, Any]:
-    by_name: dict[str, Any] = {}
-    root: Any = typer.main.get_command(app) if group is None else group
-    for name, command in sorted(root.commands.items()):
+@cache
+def commands() -> Mapping[str, Any]:
+    return dict(_commands_of(typer.main.get_command(app), ""))
+
+
+def _commands_of(group: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, command in sorted(group.commands.items()):
         inner = hasattr(command, "commands")
-        by_name |= commands(command, f"{prefix}{name} ") if inner else {f"{prefix}{name}": command}
-    return by_name
+        yield from _commands_of(command, f"{prefix}{name} ") if inner else [(f"{prefix}{name}", command)]
 
 
 def command_names() -> list[str]:

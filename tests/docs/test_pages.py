@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -18,18 +19,27 @@ FROM_NOTHING = {DOCS / "tutorial.md"}
 """Pages that run `kohort demo` themselves."""
 
 
+@pytest.fixture(scope="module")
+def home_after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("reader") / "home"
+    home.mkdir()
+    subprocess.run(["kohort", "demo"], env=as_a_reader(home), check=True, capture_output=True)
+    return home
+
+
 @pytest.mark.parametrize(
     "page",
     [page for page in pages() if any(blocks(page, "console"))],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
-def test_a_page_shows_what_is_printed(page: Path, tmp_path: Path) -> None:
+def test_a_page_shows_what_is_printed(page: Path, home_after_demo: Path, tmp_path: Path) -> None:
     home, directory = tmp_path / "home", tmp_path / "work"
-    home.mkdir()
     directory.mkdir()
+    if page in FROM_NOTHING:
+        home.mkdir()
+    else:
+        shutil.copytree(home_after_demo, home)
     environment = as_a_reader(home)
-    if page not in FROM_NOTHING:
-        subprocess.run(["kohort", "demo"], env=environment, check=True, capture_output=True)
     console = list(blocks(page, "console"))
     written, printed = [block.text for block in console], shown(console, environment, directory)
     pictures = {picture.name: picture.read_text() for picture in directory.glob("*.svg")}

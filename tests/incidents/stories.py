@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +58,10 @@ class Run:
     restart_s: float | None
 
 
+@cache
 def read_runs() -> dict[str, Run]:
     """All runs, by name."""
-    tree = yaml.safe_load(FILE.read_text())
+    tree = yaml.load(FILE.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return {
         name: Run(
             name=name,

@@ -13,7 +13,7 @@ from coordinator.simulation.exploration.rules import RULES
 from coordinator.simulation.exploration.small_world import SmallWorld
 from coordinator.simulation.exploration.state import Memory
 from coordinator.simulation.exploration.worlds import WORLDS, Verb
-from tests.support.long import LONG
+from tests.support.long import IS_LONG, LONG
 
 EVERY = (*STATE_PROPERTIES, *STEP_PROPERTIES, CONVERGES)
 FALLS = {
@@ -89,9 +89,10 @@ def test_steps_on_forks_lead_where_the_same_steps_lead_without(name: str) -> Non
 def test_what_coordinators_have_done_is_what_they_would_do(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = explore(WORLDS[name], limit=3_000)
+    limit = 3_000 if IS_LONG else 1_000
+    kept = explore(WORLDS[name], limit=limit)
     monkeypatch.setattr(Memory, "get", lambda _memory, _key: None)
-    assert explore(WORLDS[name], limit=3_000) == kept
+    assert explore(WORLDS[name], limit=limit) == kept
 
 
 def test_states_differ_by_what_is_under_way() -> None:

@@ -26,7 +26,7 @@ from coordinator.simulation.consumers import NewMember, make_member
 from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario
 from coordinator.simulation.scenario_file import parse_scenario, read_scenario
-from tests.support.long import IS_LONG
+from tests.support.long import LONG
 from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import EmbeddedAssignment, write_assignment
 
@@ -65,11 +65,16 @@ def scenario_of(name: str, change: Mapping[str, str]) -> Scenario:
 
 
 @pytest.mark.parametrize(
-    ("name", "case"), [(name, case) for name, flaw in FLAWS.items() for case in flaw["cases"]]
+    ("name", "case"),
+    [
+        pytest.param(name, case, marks=LONG if "long_seeds" in case else ())
+        for name, flaw in FLAWS.items()
+        for case in flaw["cases"]
+    ],
 )
 def test_flaws_have_their_names(name: str, case: Mapping[str, Any]) -> None:
     scenario = scenario_of(name, case.get("change", {}))
-    for seed in range(1, case.get("long_seeds", 1) + 1) if IS_LONG else [1]:
+    for seed in range(1, case.get("long_seeds", 1) + 1):
         assert violated(scenario, seed) == {tuple(pair.split()) for pair in case.get("violates", [])}
 
 

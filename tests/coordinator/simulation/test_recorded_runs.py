@@ -96,7 +96,7 @@ def test_symptoms_are_as_recorded() -> None:
     assert_recorded("simulate/symptoms.txt", answers)
 
 
-LOADS = range(1, 9) if IS_LONG else range(3, 5)  # In a third of them, a node cannot load the log
+LOADS = range(1, 9) if IS_LONG else [3]  # In a third of them, a node cannot load the log
 
 
 def _failed_loads(scenario: Scenario) -> int:

@@ -19,9 +19,9 @@ from tests.coordinator.simulation.scenarios import MIXED, STORM
 from tests.support.chance import IS_RANDOM, seed
 from tests.support.long import cases
 
-SEEDS = cases("KOHORT_RANDOM_SCENARIOS", 150, many=5_000)
-STORMS = cases("KOHORT_SIMULATION_SEEDS", 15, many=500)
-STANDARDS = cases("KOHORT_SEEDS", 4, many=500)
+SEEDS = cases("KOHORT_RANDOM_SCENARIOS", 80, many=5_000)
+STORMS = cases("KOHORT_SIMULATION_SEEDS", 8, many=500)
+STANDARDS = cases("KOHORT_SEEDS", 2, many=500)
 SOME = range(1, 400)
 FLAWS = {value for name, value in vars(known_flaws).items() if name.isupper()}
 CASES = (

@@ -25,9 +25,10 @@ from tests.coordinator.simulation.recordings import (
     without_repetitions,
 )
 from tests.coordinator.simulation.story_files import read_story, story_names, variants_of, with_library
+from tests.support.long import IS_LONG
 from tests.support.weighted_assignor import offered
 
-SEEDS = range(3)
+SEEDS = range(3 if IS_LONG else 1)
 LOGGED = "logs a warning: "
 RECORDINGS = sorted(RECORDED.glob("*.json"))
 
