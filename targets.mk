@@ -45,7 +45,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 	$(LONG) tests/assignors/test_sticky.py tests/wire/messages/test_record_codec_fuzz.py tests/wire/messages/test_streams_assignor.py \
 		tests/wire/messages/test_connect_protocol.py \
 		tests/wire/log/test_segments_fuzz.py tests/wire/log/test_index_check.py \
-		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_compaction.py \
+		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_loader_live.py tests/coordinator/store/test_compaction.py \
 		tests/cli/sources/history/test_logs.py tests/cli/sources/history/test_live.py tests/cli/verbs/record/test_journal.py \
 		tests/coordinator/server/test_hostile_clients.py tests/coordinator/server/test_floods.py \
 		tests/coordinator/server/security/test_sessions.py \
