@@ -2,8 +2,6 @@
 with its assignment. Java makes one object for each consumer, which may keep state; here that is a `MemberAssignor`.
 Source: ConsumerPartitionAssignor (KIP-429); PartitionAssignor of KIP-848's client side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -2,8 +2,6 @@
 name whatever it raises. In a program's main thread on Unix a method that runs too long is interrupted between two
 instructions of Python: a call into a library of C ends first. In other threads there is no limit."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator, Sequence

@@ -2,8 +2,6 @@
 generation. Java's cooperative-sticky sends the generation alone. Source: StickyAssignor, CooperativeStickyAssignor
 (Kafka 4.3.1); rd_kafka_sticky_assignor_get_metadata (librdkafka 2.16)."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Sequence
 

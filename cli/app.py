@@ -1,7 +1,5 @@
 """The entry point of the `kohort` command, and the only place that chooses its exit status."""
 
-from __future__ import annotations
-
 import codecs
 import os
 import signal

@@ -2,8 +2,6 @@
 command, and should not spend time on the others. The fields of an options dataclass, which a command takes as one
 parameter, are spread over the command's options (`expand`)."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping

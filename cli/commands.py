@@ -1,7 +1,5 @@
 """All commands: the modules of their functions, and their sections in the help."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Consent to a change: `--execute`, the question on a terminal, `--yes`."""
 
-from __future__ import annotations
-
 import sys
 import termios
 from contextlib import suppress

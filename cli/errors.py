@@ -1,7 +1,5 @@
 """Errors that stop a command, with their messages and exit statuses."""
 
-from __future__ import annotations
-
 import sys
 from enum import IntEnum
 

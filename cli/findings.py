@@ -1,7 +1,5 @@
 """Findings of plans and diagnoses as text: what is wrong, and the remedy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

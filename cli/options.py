@@ -1,24 +1,18 @@
 """Options that many commands share. A command takes an options dataclass as one parameter; `cli.command_tree.expand`
 spreads its fields over the command's signature, where Typer reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from cli.errors import UsageError
-from cli.render.output_format import FOR_PROGRAMS, OutputFormat
+from cli.render.output_format import FOR_PROGRAMS, OutputFormat, Shape
 from cli.sources.contexts.origin import SourceOrigin
 from cli.times import TIMEOUT_BOUNDS_S, duration_parser
-
-if TYPE_CHECKING:
-    from cli.render.output_format import Shape
-
 
 SELECTION_PANEL = "Selection of groups"
 SOURCE_PANEL = "Source of groups"

@@ -1,7 +1,5 @@
 """Print a command's document in the requested format, and choose the exit status."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable
 from io import TextIOWrapper

@@ -1,7 +1,5 @@
 """Secrets in files, which are read again for every use, so that they can be replaced."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from wire.files import MEBIBYTE, read_bounded

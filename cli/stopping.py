@@ -1,8 +1,6 @@
 """Signals that stop a change. Before it is sent, a signal ends the command, and nothing is changed. While answers are
 awaited, the first one stops sending and waits up to GRACE_S for them; the second one does not wait."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Durations and times of options: `groups.times` reads them, and an error names the option."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

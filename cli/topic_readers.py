@@ -1,7 +1,5 @@
 """Select the groups that read a topic: `--topic`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Select the groups that are unused: `--unused-for`."""
 
-from __future__ import annotations
-
 import time
 
 from cli.render.cells import Cell

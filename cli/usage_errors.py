@@ -1,7 +1,5 @@
 """The message for a command line that Typer cannot parse: the mistake, a close name, and the help to read."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from typing import Any

@@ -1,7 +1,5 @@
 """Wait until groups have no members, before a change that requires it: `--wait-empty`."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Container, Sequence
 

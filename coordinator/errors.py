@@ -1,7 +1,5 @@
 """The errors of the coordinator: one base class, which distinguishes them from bugs."""
 
-from __future__ import annotations
-
 from wire.errors import ErrorCode
 
 

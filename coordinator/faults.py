@@ -1,7 +1,5 @@
 """The faults that can be injected into a server; simulations change topics and coordinators in the same way."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, TypeAlias

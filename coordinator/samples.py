@@ -1,7 +1,5 @@
 """The recent values of a metric, with the arithmetic of Kafka's SampledStat and Rate."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 

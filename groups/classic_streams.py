@@ -3,8 +3,6 @@ A member is a thread: its subscription contains what its process has, its assign
 1.1 shows as version 1 or 2. From 2.0 to 2.3 it makes a thread eager, which rejoins without partitions; a cooperative
 one keeps them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The client library of a member, and the librdkafka that bindings bundle, read from each release (tags, npm, PyPI)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 assigned to it, and, in the incremental versions, what it ran before and was not revoked: `assigned_worker` adds this
 up as Connect's WorkerCoordinator does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, TypeAlias

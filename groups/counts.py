@@ -1,7 +1,5 @@
 """Counts of things as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from groups.listing import shown_id

@@ -1,7 +1,5 @@
 """Dry runs: the effect of a rebalance on a group as it is or after changes, and oddities in its ownership."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

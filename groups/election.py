@@ -1,8 +1,6 @@
 """Members of a group that elects one of them and shares no partitions. Schema Registry (protocol type `sr`, also
 Karapace) sends its identity and the election's outcome as JSON; of other types only the group's leader is known."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """The features of a cluster: what their levels mean for groups, and what a lower level takes from them. Sources: the
 enum Feature and MetadataVersion of Kafka 4.4.0, KIP-584, KIP-848, KIP-890, KIP-932, KIP-1071, KIP-1191."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Files that are replaced as a whole: at every moment, a reader sees the old file or the complete new one."""
 
-from __future__ import annotations
-
 import os
 import stat
 import tempfile

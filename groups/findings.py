@@ -1,7 +1,5 @@
 """Findings of checks: of a group for a plan (`migration`), or of a running group (`groups.diagnosis`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum

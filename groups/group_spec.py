@@ -1,7 +1,5 @@
 """The input of a group's assignor if every member rejoined now, as it is or after hypothetical changes (`WhatIf`)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -18,8 +18,6 @@ computes with offsets alone, which gives bounds; a `NextRecord`, which costs a f
 at all. Offsets of a log are its start, last stable offset and end (high watermark).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 

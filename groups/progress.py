@@ -38,8 +38,6 @@ A committed offset is always up to a commit interval old. Therefore a lag of at 
 interval counts as caught up (`catch_up_s` 0).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum

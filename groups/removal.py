@@ -1,7 +1,5 @@
 """The removal of members from a group: the selection, and the consequences (docs/members.md, tested on Kafka 4.3.1)."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

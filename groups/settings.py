@@ -1,7 +1,5 @@
 """Settings of one group, checked by the rules of `GroupConfig.validate` (Kafka 4.3, 4.4), and the brokers' settings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The snapshot file: the known state of a cluster's groups at one moment, as YAML or JSON (docs/decisions/0004)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

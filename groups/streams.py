@@ -1,7 +1,5 @@
 """A topology and its subtopologies' tasks, as StreamsGroupDescribe and StreamsGroupCommand have them (KIP-1071)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """The input of Kafka Streams' own assignor if every thread of a classic group rejoined now (KIP-441), from what the
 members sent at the last rebalance, a topology, and the topics of the cluster."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -28,8 +28,6 @@ Source: classic.ClassicGroup.add, remove, maybeElectNewJoinedLeader, replaceStat
 GroupMetadataManager.replay, completeClassicGroupJoin, describeGroups. Tested on 4.3.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The one reader and the one writer of durations and times; the drop-in reads only Kafka's forms."""
 
-from __future__ import annotations
-
 import re
 from datetime import MAXYEAR, UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Open transactions in words: whose they are, and how to end them."""
 
-from __future__ import annotations
-
 from groups.counts import first_names
 from groups.model import OpenTransaction, PendingOffsets, partition_name
 from groups.times import duration_text, format_moment

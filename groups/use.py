@@ -1,7 +1,5 @@
 """The use of topics by a group, and the last use of a group, for `--unused-for 30d`; unknown is not unused."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache

@@ -21,8 +21,6 @@ Source: modern.consumer.CurrentAssignmentBuilder, ConsumerGroupMember.asConsumer
 GroupMetadataManager.classicGroupHeartbeatToConsumerGroup, classic.ClassicGroup. Tested on 4.3.1.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

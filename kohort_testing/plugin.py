@@ -1,7 +1,5 @@
 """The pytest plugin: `kohort_broker`, `kohort_session_broker`, and the marker with their options."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Permissions on topics and groups, according to a cluster's authorizer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum

@@ -8,8 +8,6 @@ follower in the first bin of the broker's map, which no id can precede, must res
 again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum

@@ -4,8 +4,6 @@ The value of any key that no rule or rehearsal uses is dropped when the file is 
 message. Keys that only one library knows show which library the file is for.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ list of a member's assignors, which decides the number of bounces, is in its con
 the assignor that the group chose.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Commands of a plan, quoted for a shell: a group id may contain any character."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Properties; nested YAML and JSON, as Spring and Quarkus have them; environment v
 lines, in a compose file and in Kubernetes objects; ConfigMaps, whose values may be files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath

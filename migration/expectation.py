@@ -4,8 +4,6 @@ Computed: rebalances and owners, by the group's assignors (`migration.walk`). As
 notice (`migration.rebalancing`) and to restart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ The operator declares a framework (`--framework`). Of any other nothing is known
 ready.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

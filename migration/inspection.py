@@ -1,7 +1,5 @@
 """The progress of a group's migration, as a broker shows it; `groups.waits` computes what its members wait for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias

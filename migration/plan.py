@@ -1,7 +1,5 @@
 """Making a plan: check all rules, and if nothing blocks the migration, lay out the steps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ and fields derived from others are written but ignored on reading. An unknown fi
 unknown condition would open too early.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

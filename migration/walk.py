@@ -7,8 +7,6 @@ first member of the consumer protocol converts a classic group, and after the la
 (KIP-848). In rounds that are not walked (`sampled`) a restarted member's successor gets its partitions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256

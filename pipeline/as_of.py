@@ -3,15 +3,13 @@ those that still mattered; written again in order, they are a log without supers
 The reader of logs (`coordinator.store.digest`, `replay`) returns the group from it, exactly as `kohort describe
 --log-dir D --as-of T` does for the log that the events come from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import merge
-from typing import TYPE_CHECKING
 from uuid import UUID
 
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as f
 
 from coordinator.engine.engine import Engine
@@ -28,9 +26,6 @@ from wire.log.batch_scan import scan
 from wire.log.batches import ControlType, columns_of, encode_batch
 from wire.log.control_records import end_of_transaction
 from wire.uuids import parse_uuid
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Row
 
 _CLASSIC_GROUP = "group"
 _COLUMNS = (

@@ -10,9 +10,8 @@ from functools import reduce
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
 from coordinator.store.directory_files import read_meta_properties
@@ -28,9 +27,6 @@ from pipeline.tables.groups import groups
 from pipeline.tables.rebalances import COURSES_TABLE, courses, ownership, rebalances
 from pipeline.tables.schemas import TABLES
 from wire.log.errors import DamagedLog
-
-if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
 
 QUARANTINE_SHOWN = 1_000  # the number of quarantined rows in a run; the table has all of them
 

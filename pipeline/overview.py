@@ -1,18 +1,14 @@
 """The tables as a command shows them: selected rows, sums per group, and rows as plain values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import TimestampType
 
 from pipeline.tables.rebalances import total_busy_s
 from pipeline.tables.schemas import DOUBLE, LONG, STRING, TIMESTAMP, TableRow, table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 OVERVIEW = table(
     ("group", STRING, False),

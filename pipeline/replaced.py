@@ -2,21 +2,17 @@
 run writes into separate directories, `out/<table>/run=N`. `out/<kind>.json` contains the number of the current run
 and is replaced when all tables are written: a failure leaves the tables unchanged."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyarrow import fs
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from pipeline.sources.filesystem import absolute, child, hadoop_options, opened
 from pipeline.store import NotATableStore
 from pipeline.tables.schemas import VERSION
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 
 def check_directory(out: str, kind: str, options: Mapping[str, str]) -> int:

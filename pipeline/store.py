@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyarrow import fs
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
@@ -27,9 +27,6 @@ from pipeline.tables.rebalances import COURSES, COURSES_TABLE
 from pipeline.tables.schemas import TABLES, VERSION
 from pipeline.writing import METADATA, RUNS_TABLE
 from wire.log.errors import DirectoryInUse
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 FORMAT = "kohort-tables"
 NAME = "tables.json"

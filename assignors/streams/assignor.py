@@ -6,8 +6,6 @@ whose partitions another thread still owns is left out of the assignment until a
 cooperative rebalancing. A thread that had its state keeps it as a standby task meanwhile.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

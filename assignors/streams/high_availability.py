@@ -7,8 +7,6 @@ state, up to `max.warmup.replicas` at a time. As long as there are such movement
 `probing.rebalance.interval.ms`. Stateless tasks fill up at the end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from operator import attrgetter

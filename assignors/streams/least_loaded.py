@@ -1,7 +1,5 @@
 """Clients by their load (ConstrainedPrioritySet)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from assignors.java.priority_queue import PriorityQueue

@@ -7,8 +7,6 @@ description does not say: the changelog of a store is the topic `<application>-<
 reuses the source topic of a table. Without such a topic, what the members say counts: they report offsets of stateful
 tasks only."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 

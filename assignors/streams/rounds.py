@@ -2,8 +2,6 @@
 first (KIP-429), and probing ones (KIP-441). Between two of them warm-ups and standby tasks catch up only if the second
 one is a probing rebalance."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum

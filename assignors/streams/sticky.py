@@ -6,8 +6,6 @@ a standby, then to the least loaded one. Where loads are equal, the client is pr
 that it has not met yet. Java iterates over HashMaps throughout, so the order of clients and tasks is part of the
 result."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from assignors.java.hash_map import copied_capacity, uuid_order

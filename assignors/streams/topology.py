@@ -1,7 +1,5 @@
 """A topology, read from the text of `Topology#describe` (InternalTopologyBuilder.TopologyDescription#toString)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 refusal, or a group that does not exist, ends the command. A part that could not be read does not: the rest is shown,
 the part is named, and the status is that of the part."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """`--delete` and `--delete-offsets` of `kohort-consumer-groups`, and the topics that an argument names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

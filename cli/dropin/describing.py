@@ -1,7 +1,5 @@
 """`--list` and `--describe` of `kohort-consumer-groups`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar

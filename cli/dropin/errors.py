@@ -1,8 +1,6 @@
 """Exceptions that stop `kohort-consumer-groups`, and the names and messages of Kafka's own exceptions.
 cli/dropin/main.py turns the former into exit statuses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from cli.dropin.wording import wording

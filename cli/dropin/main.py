@@ -1,7 +1,5 @@
 """The `kohort-consumer-groups` command: its actions, and the only place that turns its errors into exit statuses."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Parse arguments into `Options`, with the tool's own messages for invalid ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 """`--reset-offsets`: set groups without members to other offsets, one group after another. The output is a table or,
 with `--export`, the CSV that `--from-file` reads."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`--validate-regex`, alone and with `--describe`, which no release of the tool accepts: KIP-848 has it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from cli.dropin.cluster import open_cluster

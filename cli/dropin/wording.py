@@ -1,8 +1,6 @@
 """The texts in which the tools of two releases differ. KOHORT_TOOL_RELEASE=4.3.1 chooses the older ones, for scripts
 that compare them."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 

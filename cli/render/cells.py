@@ -1,7 +1,5 @@
 """Cells of tables, and their text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias

@@ -2,8 +2,6 @@
 Measurements on common palettes (tests/cli/render/test_color.py): these colors can be read on light and dark
 backgrounds, yellow cannot. Bold makes red and magenta brighter, which some dark palettes need."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from enum import Enum

@@ -1,8 +1,6 @@
 """Columns and order that a user chose, and CSV: RFC 4180 with line feeds. Unknown cells are empty, and durations are in
 seconds. A text that a spreadsheet would run as a formula gets an apostrophe before it: ids are untrusted."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Fit a table to the width of a terminal: shorten ids, fold texts, and take out columns."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby

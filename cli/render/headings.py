@@ -1,7 +1,5 @@
 """What a heading decides about its cells: which are durations, and their colors. docs/headings.md has all headings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 

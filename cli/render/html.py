@@ -1,7 +1,5 @@
 """A document as one self-contained HTML page: no script, and no external font or picture."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import TextIO
 

@@ -2,8 +2,6 @@
 then the longest text is folded, then values that repeat are shown once above their rows, or the sentences of the last
 column below their rows. As a last resort, each row becomes a record with a line per column."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest

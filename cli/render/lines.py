@@ -1,7 +1,5 @@
 """Lines of text for people, in pieces that each have a role; `color.py` defines the color of each role."""
 
-from __future__ import annotations
-
 from enum import Enum, auto
 from textwrap import wrap
 from typing import NamedTuple, TypeAlias

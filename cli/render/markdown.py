@@ -1,8 +1,6 @@
 """GitHub-flavored Markdown. No character of a name from a cluster or a file is markup, and GitHub links no `@name` and
 no `#1` in them: backslashes do not prevent those links, code spans do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import TextIO

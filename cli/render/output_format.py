@@ -1,7 +1,5 @@
 """The values of `--output`, `--columns`, `--sort` and `--no-header`, all that options need of the renderers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

@@ -1,8 +1,6 @@
 """An HTML page of Kohort: its head, its escaped text, and its style for light and dark screens and for paper. All text
 from a cluster is escaped, and the page's content security policy forbids it to load or run anything."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 

@@ -1,8 +1,6 @@
 """Plots, as blocks of a document: inline SVG that stretches with the page, and HTML for text, which does not stretch.
 Color is never the only information: a legend shows the sums, and every drawn element has a title with its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate

@@ -1,8 +1,6 @@
 """Text for people: plain columns in a pipe; on a terminal, colored text that fits its width. Rows in a pipe are
 formatted one column at a time: a million of them take seconds."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from types import NoneType

@@ -1,7 +1,5 @@
 """Settings of a group on a live cluster, through the AdminClient: read, validated, set."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Any

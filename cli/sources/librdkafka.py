@@ -1,7 +1,5 @@
 """librdkafka's configuration for the settings of a connection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The directories of `--log-dir`, checked before they are read, with hints for mistakes; and the file of topics."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

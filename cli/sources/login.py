@@ -1,7 +1,5 @@
 """Log in to a live cluster: the client that can, chosen once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

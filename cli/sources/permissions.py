@@ -1,8 +1,6 @@
 """Kafka's authorization errors, worded with the operation that an ACL must allow. `KafkaApis` checks these operations
 with its authorizer; docs/security.md lists them by command."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from cli.errors import CommandError, RefusedError

@@ -1,7 +1,5 @@
 """The start and end offsets of partitions, and their offsets at a time, from any source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from cli.sources.live import LiveSource

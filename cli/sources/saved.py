@@ -1,7 +1,5 @@
 """Groups from a snapshot file."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Open transactions and ACLs of a live cluster; the AdminClient ignores the error of a response about ACLs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any

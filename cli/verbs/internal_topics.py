@@ -3,8 +3,6 @@
 As in kafka-streams-groups, only topics that the group's topology lists and that are named after the application.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar

@@ -1,8 +1,6 @@
 """The configs that Kafka defines: names, types, defaults, valid values and documentation, from `kafka.tsv`. Values
 are validated as in `ConfigDef`, with the same messages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

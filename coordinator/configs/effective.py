@@ -2,8 +2,6 @@
 override. If several of `log.retention.ms`, `….minutes` and `….hours` are set, the one with the smallest unit applies
 (LogConfig, ServerTopicConfigSynonyms)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

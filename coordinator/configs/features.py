@@ -2,8 +2,6 @@
 `group.version` off leaves consumer groups unchanged: their members are not answered any more, and their sessions
 expire. Source: FeatureControlManager."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum

@@ -1,8 +1,6 @@
 """A broker's properties file: the settings that have an effect here, and notices about the others. A broker ignores
 names that it does not know; here they are refused, as most of them are typos."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import Field, fields
 

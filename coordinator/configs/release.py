@@ -1,7 +1,5 @@
 """The releases of Kafka that the coordinator and the server can answer like, and all that differs between them."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 RELEASE = "kohort.release"

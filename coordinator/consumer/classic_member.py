@@ -2,8 +2,6 @@
 after each input; librdkafka takes steps at any time. Source: kafka-clients 4.3.1, ConsumerCoordinator; librdkafka
 2.16, rdkafka_cgrp.c."""
 
-from __future__ import annotations
-
 from coordinator.consumer.classic_membership import ClassicState, no_answer_needed
 from coordinator.consumer.classic_preparation import RebalancePhase
 from coordinator.consumer.classic_rebalance import RebalancingMember

@@ -2,8 +2,6 @@
 involuntary loss, noticed at the next `poll`. Source: kafka-clients 4.3.1, AbstractCoordinator; librdkafka 2.16,
 rdkafka_cgrp.c."""
 
-from __future__ import annotations
-
 from enum import Enum
 from functools import partial
 

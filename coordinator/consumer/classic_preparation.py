@@ -2,8 +2,6 @@
 changed; then what it commits and revokes before it joins. Source: kafka-clients 4.3.1, ConsumerCoordinator; librdkafka
 2.16, rdkafka_cgrp.c."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import partial

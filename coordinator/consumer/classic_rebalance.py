@@ -3,8 +3,6 @@ complete (revoke what was lost, then assign). Each step starts in `poll`; if the
 only callbacks and exceptions wait for it. Source: kafka-clients 4.3.1, ConsumerCoordinator and AbstractCoordinator;
 librdkafka 2.16, rdkafka_cgrp.c."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

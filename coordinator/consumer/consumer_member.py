@@ -11,8 +11,6 @@ to join, to acknowledge and to leave; the assignment in an answer is reconciled 
 Source: kafka-clients 4.3.1, AbstractMembershipManager, ConsumerMembershipManager, AbstractHeartbeatRequestManager
 and AsyncKafkaConsumer, tried on a running broker."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,8 +1,6 @@
 """The ways of a consumer of the new protocol out of its group: `unsubscribe`, `close`, and an application that does not
 poll. Source: kafka-clients 4.3.1, AbstractMembershipManager and AsyncKafkaConsumer."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from enum import Enum
 

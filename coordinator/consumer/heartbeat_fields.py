@@ -2,8 +2,6 @@
 whose unchanged fields are left out. Topics are identified by id; a topic waits until the client's metadata contains
 it. Source: KIP-848 "ConsumerGroupHeartbeat"; ConsumerHeartbeatRequestManager.HeartbeatState."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import NamedTuple

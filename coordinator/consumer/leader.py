@@ -1,7 +1,5 @@
 """The embedded consumer protocol: the subscriptions that members send, and the assignments that a leader computes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby

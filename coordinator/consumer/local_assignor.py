@@ -1,8 +1,6 @@
 """Client-side assignors of the consumer protocol (KIP-848 "Client Side Mode"), which Kafka never shipped: a member runs
 its own. They are the assignors of the classic protocol: `metadata` takes the place of the subscription's user data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The base of members of both protocols: requests and their answers, the coordinator, callbacks."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 subscriptions, or in KIP-848's client side its metadata, and the notice of its assignments. Calls of custom assignors
 are reported, with what they take and return. Source: kafka-clients 4.3.1, ConsumerCoordinator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType

@@ -2,8 +2,6 @@
 consumer of both protocols: RebalanceCallbackMetricsManager, AbstractCoordinator and ConsumerRebalanceMetricsManager of
 4.3.1. The document says `partitions-…-latency`; the names that Kafka registers start with `partition-`."""
 
-from __future__ import annotations
-
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.samples import HOUR_MS, SAMPLE_WINDOW_MS, SAMPLES, Samples
 

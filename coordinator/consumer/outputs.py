@@ -1,8 +1,6 @@
 """The outputs of a member: requests, calls of its listener and assignors, exceptions of `poll`; and callbacks and
 exceptions that wait."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum

@@ -2,8 +2,6 @@
 exceptions wait in a queue for `poll`; an obsolete reconciliation ends at its next step. Source: kafka-clients 4.3.1,
 AbstractMembershipManager, CommitRequestManager, AsyncKafkaConsumer."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from enum import Enum
 from functools import partial

@@ -1,8 +1,6 @@
 """Calls of the coordinator, and their results. Each API has its own file with its request, its answer and its
 handler; `engine.HANDLERS` lists them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The context of the handlers: the state, the timers, the settings, and the pending records and answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias

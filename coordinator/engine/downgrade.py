@@ -3,8 +3,6 @@ group epoch as its generation, and each member's target as its assignment. If a 
 rebalance; if a static member was replaced, it stays Stable, unless the target is out of date. Source:
 GroupMetadataManager.validateOnlineDowngrade…, convertToClassicGroup; ClassicGroup.fromConsumerGroup."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

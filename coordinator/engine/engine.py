@@ -2,8 +2,6 @@
 as `next_deadline` has come; it appends a result's records before it sends its answers. A later result may contain a
 call's answer."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any

@@ -2,8 +2,6 @@
 describeGroups; GroupCoordinatorShard.deleteGroups; modern.consumer.ConsumerGroup.asDescribedGroup,
 ConsumerGroupMember.asConsumerGroupDescribeMember."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """The records of the coordinator's log about groups and offsets, independent of their encoding."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum

@@ -2,8 +2,6 @@
 coordinates is rebuilt from its last records, as that broker would load it. Source: CoordinatorRuntime;
 GroupMetadataManager.onUnloaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from coordinator.engine import records as log

@@ -1,7 +1,5 @@
 """Timeouts of groups: sessions that expire, members that have not joined, synced or revoked in time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from coordinator.engine import topic_changes

@@ -2,8 +2,6 @@
 member has no member id: it gets a new one, with the partitions of the old id, which is fenced. In a consumer group
 the old member must have left temporarily (epoch -2) before."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Timers as data: a key and a deadline each, without any clock."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Collection
 from enum import IntEnum, auto

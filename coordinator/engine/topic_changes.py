@@ -19,8 +19,6 @@ Source: GroupMetadataManager.onMetadataUpdate, maybeUpdateRegularExpressions, ha
 TopicRegexResolver.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Set
 
 from coordinator.engine import records as log

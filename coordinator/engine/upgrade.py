@@ -2,8 +2,6 @@
 the leader's assignment the targets. Source: GroupMetadataManager.validateOnlineUpgrade,
 ConsumerGroup.fromClassicGroup."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A broker of the cluster as clients see it, and the sessions of its connections."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The state that all brokers share. After a failed write all requests are refused, and the caller must stop it."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """The dispatch of a request: bytes to fields, fields to the handler, and the handler's answer to bytes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import lru_cache

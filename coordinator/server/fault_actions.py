@@ -1,7 +1,5 @@
 """Faults that happen at once: a static member is fenced by requests of another, short-lived process."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The group coordinator of all brokers: the engine with its clock, the storage of its records, and its answers."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

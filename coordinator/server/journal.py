@@ -1,7 +1,5 @@
 """Writes records at once, then releases their answers: on the disk (`always`, shared), or at once (`interval`)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial

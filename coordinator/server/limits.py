@@ -1,7 +1,5 @@
 """The server's shared limits: quick and slow threads for work, memory for incomplete requests and unread answers."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

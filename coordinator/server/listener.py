@@ -1,7 +1,5 @@
 """The listening sockets and their clients, until the process is stopped."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import sys

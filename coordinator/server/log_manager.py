@@ -1,7 +1,5 @@
 """Compaction in a thread, and retention one partition at a time, with clients answered in between."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

@@ -1,7 +1,5 @@
 """What the group coordinator counts (GroupCoordinatorMetrics), in total and a second."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

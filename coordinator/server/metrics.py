@@ -1,7 +1,5 @@
 """The metrics endpoint of the coordinator, in OpenMetrics or Prometheus text; values are read in the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import logging

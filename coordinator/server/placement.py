@@ -1,7 +1,5 @@
 """The replicas of partitions, in sync while their broker runs, and the leader of each: round-robin, over racks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple, TypeAlias

@@ -1,7 +1,5 @@
 """Configs and features that are set while the server runs, except groups'; a data directory keeps them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """The topics of the server: names, ids and partition counts."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

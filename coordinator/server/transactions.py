@@ -1,7 +1,5 @@
 """The cluster's transactions: markers and the completing record follow without a pause; `recover` after a kill."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Pages over HTTP and HTTPS: a thread for each connection; a new one takes the place of the longest silent client."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import sys

@@ -1,8 +1,6 @@
 """Safety rules that can be switched off, to see which invariant is violated without them (S10).
 Each is switched off in the real engine or member, for all runs of the process: play no other run meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any

@@ -1,7 +1,5 @@
 """Invariants of the applications' observations: callbacks, epochs and metrics (I3, I6, I13)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container
 

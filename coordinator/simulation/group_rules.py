@@ -1,7 +1,5 @@
 """Rules for groups: assignments and members of a classic generation (I5, I11); targets and reports (I3, I5, I12)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain

@@ -1,7 +1,5 @@
 """Epochs are in order (I3), and no partition is assigned before its last owner has released it (I2)."""
 
-from __future__ import annotations
-
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.calls import AnyRequest
 from coordinator.engine.classic.group import ClassicGroup

@@ -1,8 +1,6 @@
 """The history that the log of a run shows, as it would be read from the log of a broker. Times are in µs from the start
 of the simulated time."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

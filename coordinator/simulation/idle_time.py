@@ -5,8 +5,6 @@ last heartbeat and commit of each member are passed to the coordinator directly,
 that a message takes. As the random generator is seeded again, all that follows is as if every request had been
 played."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from coordinator.consumer.member import PeriodicTask

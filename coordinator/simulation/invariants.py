@@ -18,8 +18,6 @@ A violation that follows from Kafka's own rules names the weakness (`known_flaws
 version 0 subscription under a cooperative leader, one bounce instead of two) are not violations. If an assignor shares
 partitions, they may have several owners: I1 and I2 are not required, nor the order of offsets."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from coordinator.consumer.outputs import TopicPartition

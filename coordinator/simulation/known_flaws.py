@@ -1,8 +1,6 @@
 """Weaknesses of Kafka's own rules that violate an invariant, each reported by its name; docs/kafka-weaknesses.md
 describes them. After each name: the invariants that it violates, and what that page omits."""
 
-from __future__ import annotations
-
 LATE_COMMIT = "late-commit"
 """I7: a commit is handled after a later one, or after a revocation; a lost connection does not order them."""
 

@@ -1,8 +1,6 @@
 """Invariants of the coordinator's records and answers, and of the state that a node loads from the log (I8, I12).
 An upgrade converts only the assignments that the coordinator knows; known flaws of Kafka follow from it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coordinator.consumer.leader import assigned

@@ -1,7 +1,5 @@
 """The cost of a run, counted for its `Result`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

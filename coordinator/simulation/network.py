@@ -9,8 +9,6 @@ Faults (`scenario.Faults`): `loss` loses the connection together with the messag
 again later, without a receiver of the answer; with `reorder` a request of a lost connection may still be handled, after
 requests of the next one. Such late requests end with the node's process."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from random import Random

@@ -1,7 +1,5 @@
 """Committed offsets: who may commit, that none decreases, and that none is lost (I7, I8, I12)."""
 
-from __future__ import annotations
-
 from itertools import chain
 from uuid import UUID
 

@@ -4,8 +4,6 @@ It is always in `poll`, except during a callback of its listener, a pause, or th
 requested during a callback is done after it; a change of what it reads also waits for `poll`. When a frozen process
 thaws, answers are handled before deadlines, as in Java's network client."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from enum import Enum
 

@@ -1,8 +1,6 @@
 """Small random scenarios of every kind, each drawn from its seed, as in KIP-848's test plan.
 They are short, so that a million can be played, with timeouts as short as brokers allow."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random

@@ -2,8 +2,6 @@
 in `poll`: from the committed offset (or the first one), up to the end of the log, FETCH_MS after reading has
 started."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from coordinator.consumer.outputs import Partitions, TopicPartition

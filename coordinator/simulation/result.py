@@ -1,7 +1,5 @@
 """The result of a run: the callbacks of each member, the final owners, the cost, and the violations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Playing a scenario from a seed, and the command that plays it again."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """A scenario: topics, members, events and faults. Times are in seconds, as in its file.
 A field's metadata has its name in the file where that is a keyword or similar (`for`, `until`; `groups.trees`)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,7 +1,5 @@
 """Checks of a scenario file beyond types: names that do not exist, settings that conflict."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 
 from assignors.assignor import Leader, Side

@@ -2,8 +2,6 @@
 The first pass gives each value its type (`groups.trees`), the second follows the events in order of time and refuses
 invalid ones, such as the close of a member that has not started. Errors have the line and column of their value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """A scenario as the text of a file, from which the same scenario is read."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Simulated time: planned actions, ordered by time and then by when they were planned."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Playing many seeds of a scenario, or of scenarios, in several processes: the figures of each, in order."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 from collections import deque

@@ -1,7 +1,5 @@
 """Invariants on the end of a run, when all members should settle (I4, I9, I10)."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from coordinator.consumer.library import AfterError, MemberSettings

@@ -2,8 +2,6 @@
 Each candidate is played from the same seed. A removal changes the random numbers of everything after it, so the
 result is small, but seldom minimal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial

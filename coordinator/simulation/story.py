@@ -1,7 +1,5 @@
 """The story of a run: its events as lines of text. Lines are formatted only when they are read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import UUID

@@ -3,8 +3,6 @@ which grows at a steady rate while one of its threads has the task: a copy of th
 it in their subscriptions, in a version that all know (KIP-268), and rejoin when their leader's assignment says so, as
 StreamThread does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import NAMESPACE_OID, UUID, uuid5

@@ -5,8 +5,6 @@ A release before 2.4 gives a member that sent a newer version nothing and leaves
 treat it as one more process. Before 2.6 tasks go to threads by the assignor that is now the sticky one: who gets which
 task may differ from the old release, how many each gets does not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The state that a run starts with, and the topics of a simulated cluster: which exist, and where their logs end."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, UUID, uuid5

@@ -2,8 +2,6 @@
 is applied to the brokers, a consumer's to every member, whatever a restart changes. The session timeout and heartbeat
 interval are applied to both: to classic members, and to brokers (`group.consumer.…`) for others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any

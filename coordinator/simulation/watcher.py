@@ -1,7 +1,5 @@
 """Observers of a run."""
 
-from __future__ import annotations
-
 from coordinator.simulation.node import NodeWatcher
 from coordinator.simulation.process import ProcessWatcher
 

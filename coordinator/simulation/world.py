@@ -2,8 +2,6 @@
 (for the network and the nodes, and for ids), and nothing depends on the order of a set or on a hash: a scenario and a
 seed give the same run on any machine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The consumers of partitions, and which of them the coordinator has removed: zombie overlaps and I1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from coordinator.consumer.outputs import Partitions, TopicPartition

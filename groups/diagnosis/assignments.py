@@ -1,7 +1,5 @@
 """Rules about subscriptions and ownership: missing topics, partitions without an owner, skew, targets not reached."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from groups.classic_streams import is_classic_streams

@@ -1,7 +1,5 @@
 """A group as observed, the thresholds, the input of a rule made from both, and the form of its findings."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Rules about Kafka Streams on the classic protocol, from its assignor's user data (KIP-429, KIP-441)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """All rules, causes before effects, and the verdict on a group, with the rules that could not be checked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum

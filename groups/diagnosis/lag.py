@@ -1,7 +1,5 @@
 """Rules about lag that grows, shrinks slowly (`groups.progress`), is uneven or overtaken by retention; and rewinds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 

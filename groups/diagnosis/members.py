@@ -1,7 +1,5 @@
 """Rules about members that join and leave: storms, poll intervals, evictions, static members that fence others."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Rules about committed offsets: outside the log, of another topic, missing, or about to expire."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Rules about rebalances, stuck or in progress, and about the coordinator; and the changes between observations."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rules about offsets that do not move (`groups.progress`): stalled members and partitions, stopped groups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 

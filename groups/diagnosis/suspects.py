@@ -1,7 +1,5 @@
 """Partitions to observe more closely before groups are checked: a few waiting ones of a member represent the rest."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Rules about open transactions, for whose end `read_committed` consumers and readers of pending offsets wait."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from groups.counts import counted

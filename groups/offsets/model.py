@@ -1,7 +1,5 @@
 """The parts of a change of committed offsets, and its partitions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Offsets as CSV without a header (`CsvUtils` of Kafka 4.3); a file without an end of its last line may be cut."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """The change of one group: commits or deletions of offsets, or the group's deletion, with reasons against it."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

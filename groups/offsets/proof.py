@@ -13,8 +13,6 @@ An offset that is not proved never skips a record that is known to be unread.
 `plan_cluster_copy` makes the proved offsets the commits of a group of another cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """The new offset of each reset scenario, as in `OffsetsUtils` of Kafka 4.3; only to-current may leave the log."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias

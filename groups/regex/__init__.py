@@ -1,7 +1,5 @@
 """What a subscription regex matches: by the client's engine, and by the broker's."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

@@ -1,7 +1,5 @@
 """Subscription regexes as the broker handles them: our parser decides what RE2/J accepts, google-re2 matches."""
 
-from __future__ import annotations
-
 import re
 from collections import OrderedDict
 from collections.abc import Iterable

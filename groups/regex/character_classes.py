@@ -1,7 +1,5 @@
 """Named character classes of RE2/J 1.8, POSIX and Java, reduced to topic names' characters; tests compare both."""
 
-from __future__ import annotations
-
 from groups.regex.program import UnsureError
 from groups.regex.tree import ALL, DIGITS, LETTERS, LOWER, UPPER, WORD, mask_of
 

@@ -1,7 +1,5 @@
 """The effect of a move to the consumer protocol on a subscription regex: the client's engine or the broker's RE2/J."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

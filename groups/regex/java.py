@@ -1,7 +1,5 @@
 """The syntax of java.util.regex, for topic names; where Java 8 to 25 differ, the tree has Unsure with the construct."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from groups.regex import tree as syntax

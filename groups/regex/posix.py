@@ -1,7 +1,5 @@
 """POSIX extended regexes by the C library's regcomp, as librdkafka's classic consumer; our parser is for proofs."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import sys

@@ -11,8 +11,6 @@ of such a group remains. `a++` is `a+(?!a)`; `(?>a|ab)` is `a|(?!a)ab`. If the f
 look-aheads, the tree has Unsure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field
 

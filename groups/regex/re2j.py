@@ -1,7 +1,5 @@
 """RE2/J 1.8's parser, without recursion: the accepted patterns, why not the others, the meaning for topic names."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

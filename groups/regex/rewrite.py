@@ -1,7 +1,5 @@
 """A new pattern that means the same to the broker as the old one to the client, proven by automata; similar first."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """Conditions of a plan, checked against a group: true, false or unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from groups.classic_streams import Rebalancing, release_text, streams_threads

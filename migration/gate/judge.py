@@ -7,8 +7,6 @@ it may have been carried out up to any step. A group that has left the plan has 
 (`find_deviation`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice

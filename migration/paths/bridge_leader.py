@@ -4,8 +4,6 @@ A leader of another library writes no user data into assignments: `kohort bridge
 order of succession, then the leader is restarted. Source: the field study, section 6 (10 of 10); docs/bridge.md.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace

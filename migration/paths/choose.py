@@ -1,7 +1,5 @@
 """The choice of a path, by the client library, the user data in the assignments, and the brokers' policy."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from groups.model import Group, GroupType, MemberProtocol

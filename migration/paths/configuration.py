@@ -4,8 +4,6 @@ Sources: the documentation and code of each library's options, and Connect's pre
 connector and `consumer.` of the workers (runtime.Worker.baseConsumerConfigs).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from migration.client_config import JAVA_CLASSES, LIBRARIES_WITH_FILES

@@ -3,8 +3,6 @@
 The texts that risks quote are from a running 4.3.1 broker and the clients of the field study.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -6,8 +6,6 @@ sticky, whose leader writes user data, is restarted with [range, sticky] first (
 replaced by another library: sarama does not speak the consumer protocol.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ A group without members takes the protocol of its first new member, under any mi
 stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from groups.model import GroupType, MemberProtocol

@@ -5,8 +5,6 @@ keeps it eager, and the second removes it. The rollback is one restart with `upg
 and cooperative members may mix, as long as all are of 2.4 or later (KIP-429; both directions tried on 4.3.1).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ the last member has the list: the only sign of a complete first bounce. A member
 (KIP-429).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from migration.clients import LIBRARIES, version_text

@@ -1,8 +1,6 @@
 """The application of Kafka Streams whose plan is rehearsed: its tasks, its processes with their state, and the release
 and `upgrade.from` of each thread, as far as the threads' data shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The simulated bridge, which decides as `kohort bridge` does, but also joins a young group without user data."""
 
-from __future__ import annotations
-
 from random import Random
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """The faults file of a rehearsal (docs/scenarios.md): `2.1+5` is five seconds into round 1 of step 2."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Operator mistakes: other members, other scripts or another time at a place of a plan. `symptoms` plays them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """Playing a plan: carry out each round on the simulated group, check each gate until it opens, and roll back."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The symptoms of a mistake (differences from the plan of the same seed), and whether the gates detect it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

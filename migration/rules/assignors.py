@@ -1,7 +1,5 @@
 """Rules about assignors, and the user data of librdkafka's cooperative-sticky and sarama's sticky (nineteen tried)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import Enum
 

@@ -1,7 +1,5 @@
 """Rules about the brokers: their releases, features and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from groups.features import AFTER_CONSUMER_GROUPS

@@ -1,7 +1,5 @@
 """The input of a rule, and its findings: a finding about many members is reported once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partialmethod

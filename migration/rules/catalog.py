@@ -1,7 +1,5 @@
 """All rules, in the order in which a plan prints their findings."""
 
-from __future__ import annotations
-
 from groups.findings import Finding, Level, worst_first
 from migration.rules import (
     assignors,

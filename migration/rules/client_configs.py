@@ -1,7 +1,5 @@
 """Findings from the members' configuration files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from shlex import quote

@@ -1,7 +1,5 @@
 """Rules about intervals in the members' files: their effects on rebalances and on new partitions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from groups.findings import Finding, Level

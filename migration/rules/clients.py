@@ -1,7 +1,5 @@
 """Rules about the members' client library: whether it supports the target, and how to enable it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from groups.client_library import NOT_KNOWN, first_with

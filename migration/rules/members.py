@@ -1,7 +1,5 @@
 """Rules about the group's type, state and members: whether it can be migrated at all, and now."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from groups.counts import first_names

@@ -1,7 +1,5 @@
 """Rules about operation: changes to commits, shutdowns, errors, permissions, tools and dashboards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from shlex import quote
 

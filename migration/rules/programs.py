@@ -1,7 +1,5 @@
 """Rules about groups of known programs: sink tasks of Kafka Connect, and others by their group ids."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ It is eager before 2.4; cooperative up to 3.9 unless `upgrade.from` is 2.3 or lo
 `upgrade.from`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -6,14 +6,12 @@ it: an unbounded repeated group may take exponential time, unless each of its it
 way only; and each unbounded repetition after another multiplies the time by the length of a name. A pattern that is
 not certain to be fast is not tried, and the table reports this."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import comb
-from typing import TYPE_CHECKING
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from groups.regex import ClientEngine
@@ -25,10 +23,6 @@ from groups.regex.tree import Sequence as Chain
 from migration.rules.regexes import ComparedRegex
 from pipeline.audit.schemas import AUDIT_REGEXES
 from pipeline.errors import PipelineError
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
 
 _PATTERN = "java.util.regex.Pattern"
 

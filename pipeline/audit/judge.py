@@ -1,12 +1,10 @@
 """Judges groups, each for one destination, with the rules of `kohort plan` and `kohort dry-run`, as rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType
 
 from groups.dry_run import DryRun, DryRunRequest, dry_run_all
@@ -27,9 +25,6 @@ from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
 from pipeline.audit.work import GroupChunk, each_row, unpacked
 from pipeline.errors import PipelineError
 from pipeline.tables.schemas import QUARANTINE, STRINGS, TableRow, table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 ROUNDS_WALKED = 1  # rounds of a step: its costs are those of the middle round, times their number
 

@@ -3,17 +3,15 @@ task loads its partition like `kohort describe --log-dir`, with all its copies; 
 are copied to the task's disk meanwhile. Members of consumer groups refer to topics by id: before any group is
 judged, the names in each partition's records are gathered, and the brokers' own directories of topics are read."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from pyarrow import fs
+from pyspark.sql import DataFrame, SparkSession
 
 from coordinator.store.copies import Notice
 from coordinator.store.described_groups import described_group, sized_topics, with_default
@@ -30,9 +28,6 @@ from pipeline.sources.filesystem import absolute, child, opened
 from pipeline.sources.names import directory_names
 from pipeline.tables.schemas import BINARY, STRING, TableRow, table
 from wire.uuids import format_uuid, parse_uuid
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 LOADED = table(
     ("groups", BINARY, True),  # a tuple of Group, with topic ids instead of names if the records have ids

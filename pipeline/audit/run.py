@@ -1,11 +1,8 @@
 """An audit from its sources to its tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -20,9 +17,6 @@ from pipeline.history import QUARANTINE_SHOWN, Logs, Quarantined
 from pipeline.jobs import with_progress
 from pipeline.replaced import ReplacedTables
 from pipeline.sources.filesystem import hadoop_options
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 FIRST_SHOWN = 1_000  # the number of ranked groups in a run per destination; the table has all of them
 

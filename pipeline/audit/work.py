@@ -1,17 +1,16 @@
 """The groups of snapshots, as the data that tasks that read sources pass to tasks that judge groups."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyarrow import fs
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 from groups.group_spec import WhatIf, wanted_topics
 from groups.model import Cluster, Group, Topic
@@ -19,10 +18,6 @@ from groups.snapshot import Snapshot, parse_snapshot, with_usable_racks
 from groups.yaml_files import TreeError
 from pipeline.sources.filesystem import absolute, opened
 from pipeline.tables.schemas import BINARY, STRING, STRINGS, TableRow, table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 GROUPS_PER_CHUNK = 32  # judging takes longest: with small chunks no task has all expensive groups
 

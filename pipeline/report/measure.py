@@ -1,22 +1,17 @@
 """The numbers of a report: aggregates of the tables, of a few hundred rows, whatever the tables' size."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as f
 
 from pipeline.report import numbers
 from pipeline.report.periods import periods, step_of, timeline_of, timelines_of
 from pipeline.tables.rebalances import total_busy_s, with_busy_s
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
 
 MOST_REASONS = 40
 MOST_CANDIDATES = 25

@@ -1,20 +1,14 @@
 """The events day by day, and the rebalances of a group in order: the columns of a plot, few enough to draw each."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from pyspark.sql import Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from pipeline.report.numbers import CAUSES, STAGES, GroupTimeline, Mark, Period, calendar_day, moment
 from pipeline.tables.rebalances import with_busy_s
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 MOST = 400  # the largest number of columns
 

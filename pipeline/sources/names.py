@@ -1,18 +1,16 @@
 """Names of topics by id: from log directories and, if the cluster's own metadata log is not next to the segments,
 from a first pass through the records: brokers of Kafka 4 and later write a topic's id into its commits."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import fs
+from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from coordinator.engine.records import PartitionMetadataRecord
@@ -27,9 +25,6 @@ from pipeline.tables.schemas import STRING, table
 from wire.log.offset_columns import NO_TOPIC_ID, OFFSET_COMMIT, key_types, read_offset_key, read_offset_values
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 NAMES_BY_ID = table(("topic_id", STRING, False), ("name", STRING, False))
 _PARTITION_METADATA_TYPE = 4

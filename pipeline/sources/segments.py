@@ -3,14 +3,12 @@ before the first record is read. A task processes its parts some megabytes at a 
 these some ten thousand records at a time (`pipeline.decode`), so its memory does not depend on its input. All tasks
 have about the same size, whether a log is one huge file or a thousand small ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.decode.raw import RawRecords, raw_records
@@ -22,9 +20,6 @@ from pipeline.sources.splits import Split, cuts, packed
 from pipeline.tables.schemas import LONG, table
 from wire.log.blocks import Damage, blocks_of, columns_of_block
 from wire.log.columns import Columns
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 SPLIT_BYTES = 64 << 20
 _LEAST_SPLIT_BYTES = 8 << 20

@@ -6,22 +6,17 @@ decoding it, and a log is already in order. So each batch of events is reduced t
 partition, and the runs are sorted instead. If runs of one partition of a group overlap (unordered events, a
 transaction between other commits), every event becomes a separate run."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.tables.schemas import COMMITS, DATE, DOUBLE, INT, LONG, OFFSET, STRING, TIMESTAMP, shaped, table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def chained(runs: DataFrame, events: DataFrame) -> DataFrame:

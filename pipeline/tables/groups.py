@@ -1,17 +1,10 @@
 """Each group day by day: a row for each day with records, rebalances or commits of the group."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from pyspark.sql import Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from groups.history.storms import STORM_GAP_S, STORM_LEAST
 from pipeline.tables.schemas import GROUPS, OFFSET, shaped
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 ZOMBIE_LEAST_S = 600.0
 """A member that owned a partition for less than this within a day is not a zombie: it may not have committed yet."""

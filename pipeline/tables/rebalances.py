@@ -6,11 +6,9 @@ another member than their last owner; `revoked` those that members that stay had
 target, the last of them has both numbers. `skipped`: generations or epochs without an assignment, or removed by
 compaction. The times of rebalances may overlap: do not add up durations. `busy_s` counts overlapping time once."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from pyspark.sql import Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 from pyspark.sql.types import ArrayType, StructField, StructType
 
@@ -18,9 +16,6 @@ from groups.history.events import Holding, PastRebalance
 from pipeline.tables import schemas
 from pipeline.tables.courses import rows_of_groups
 from pipeline.tables.departures import DEPARTURE, departure_row, with_verdicts
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 _SECOND_US: Final = 1_000_000
 WALKED = StructType(

@@ -1,7 +1,5 @@
 """The features of a cluster (KIP-584): those of each broker, and changes of their finalized levels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from wire.client.cluster import KafkaClient

@@ -1,7 +1,5 @@
 """sasl.mechanism GSSAPI (RFC 4752): Kerberos, through the system's library. Needs the extra ``kerberos``."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Generator

@@ -1,12 +1,9 @@
 """The records around an offset, as digests to compare with those of another cluster; aborted ones are left out.
 Reading starts earlier, and earlier again if compaction left too few records, up to `_FARTHEST` offsets back."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
@@ -15,11 +12,8 @@ from wire.client.log_searches import LogSearch, search_all
 from wire.client.metadata import TopicPartition
 from wire.client.steps import Deadline, Replies
 from wire.errors import Failure
-from wire.log.log_records import RecordDigest, RecordWindow, digest
-
-if TYPE_CHECKING:
-    from wire.log.batch_header import Batch
-    from wire.log.log_records import LogRecord
+from wire.log.batch_header import Batch
+from wire.log.log_records import LogRecord, RecordDigest, RecordWindow, digest
 
 _FARTHEST = 65_536
 _STEP = 16

@@ -4,8 +4,6 @@ The code for one version of a request is generated when that version is first re
 in the stubs of `schemas/`, which `python -m tests.wire.messages.message_types` writes: import them only for type
 checks."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass

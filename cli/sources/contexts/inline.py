@@ -1,20 +1,15 @@
 """The client properties of a context, with their secrets fetched."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cli.sources.contexts.model import Context, PropertyValue, ValueStore
 from wire.client.config.config_file import ConfigFileError
-
-if TYPE_CHECKING:
-    from wire.client.security import ConnectionSettings
-    from wire.java_text import Property
+from wire.client.security import ConnectionSettings
+from wire.java_text import Property
 
 COMMAND_TIMEOUT_MS = 30_000  # Timeout of a command that prints a secret; some ask the user on another device
 

@@ -1,8 +1,6 @@
 """Where contexts are stored: `NAME.yaml` in the directory `config.d`, whose file `current` names the current one. A
 single file `config.yaml` is read if there is no directory; the first change replaces it (`cli.verbs.context.store`)."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The model of contexts, and which one is current."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

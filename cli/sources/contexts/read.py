@@ -1,7 +1,5 @@
 """Read contexts; every error names file, line and column, and never a value that may be a secret."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping

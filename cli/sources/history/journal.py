@@ -1,15 +1,13 @@
 """The past of groups from a journal of `kohort record`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cli.sources.history.read import GroupHistoryRead, HistoryReading
+from cli.sources.journal.packed import Table
 from cli.sources.journal.reader import JournalReader, StoredGroup
 from cli.sources.journal.schema import JournalError, default_journal
 from coordinator.store.history_events import GroupRecord
@@ -20,9 +18,6 @@ from groups.listing import Problem
 from groups.times import format_moment
 from wire.log.timestamps import US_PER_MS
 from wire.uuids import parse_uuid
-
-if TYPE_CHECKING:
-    from cli.sources.journal.packed import Table
 
 LOOK_BACK_MS = 3_600_000  # commits before the span tell how long a partition made no progress
 CURRENT_MS = 60_000  # a recorder that wrote within this time is running

@@ -7,8 +7,6 @@ batches without a record of the groups cost little. Of several copies of a parti
 it is damaged, another that is not.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Apply a file of groups: plan the differences like `config set`, `offsets reset` and `delete`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress

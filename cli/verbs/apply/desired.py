@@ -1,7 +1,5 @@
 """The file of `kohort apply` (docs/apply.md): the desired state of groups. What it omits stays as it is."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """`kohort bridge`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

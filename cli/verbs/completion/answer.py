@@ -2,8 +2,6 @@
 line up to the cursor. The answer is a line with its kind (`words`, `more`: no space follows, `files`, `directories`),
 and a line for each word, with a description after a tab. What cannot be answered in time gets an empty answer."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

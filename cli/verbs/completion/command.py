@@ -1,7 +1,5 @@
 """`kohort completion`."""
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Settings of a group: the settings in force, and the effect of a change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

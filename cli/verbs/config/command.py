@@ -1,7 +1,5 @@
 """`kohort config get`, `set` and `unset`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """The actions of the verbs of `kohort context`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`kohort context`: list, show, use, add, remove and rename."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """The options that describe a context."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated

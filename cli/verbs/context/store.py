@@ -1,8 +1,6 @@
 """Write contexts, each in a separate file, and the secret files next to their directory, one process at a time. A
 single file of contexts, as before 0.2, is replaced by a directory at the first change and kept under another name."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The documents of `kohort context list` and `show`. They contain the locations of secrets, never the secrets."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Delete groups: plan the deletion from a source, show it, and send it to the cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """`kohort delete`."""
 
-from __future__ import annotations
-
 from cli.consent import EmptyGroupConsent
 from cli.options import DeleteSelection, InternalTopicOptions, OutputOptions, SourceOptions
 

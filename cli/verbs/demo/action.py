@@ -1,8 +1,6 @@
 """The sample fleet of `kohort demo`: a group of every kind, written as the embedded coordinator writes groups. Some
 have a history of several days (`cli.verbs.demo.stories`), which ends with the rebalance in the sample."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence

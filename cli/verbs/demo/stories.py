@@ -2,8 +2,6 @@
 operator set back), which ends one rebalance before the sample's state. The simulation plays it. Members are named by
 their index in the sample: `0` is a process of earlier days, `now 0` the process in the sample, with its id."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

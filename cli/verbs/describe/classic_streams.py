@@ -1,7 +1,5 @@
 """Threads of Kafka Streams on the classic protocol in `kohort describe`: what their assignor's user data contains."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """`kohort describe`."""
 
-from __future__ import annotations
-
 from cli.options import OutputOptions, RepeatOptions, SourceOptions
 from cli.verbs.describe.options import DescribeOptions, DescribeSelection
 

@@ -1,7 +1,5 @@
 """Members of groups in `kohort describe`; of streams groups, also their tasks and topologies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from cli.render.cells import Cell, partitions_text

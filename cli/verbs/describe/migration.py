@@ -1,7 +1,5 @@
 """Groups in a migration, as `kohort describe --migration` shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """`kohort describe`: read groups, and show the same facts and columns as kafka-consumer-groups, and more."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

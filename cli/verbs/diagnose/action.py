@@ -1,7 +1,5 @@
 """Observe groups, diagnose them, and show verdicts, errors in full, shortened warnings, and notes if requested."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`kohort diagnose`."""
 
-from __future__ import annotations
-
 from cli.options import OutputOptions, SelectionOptions, SourceOptions
 from cli.verbs.diagnose.options import DiagnoseOptions
 

@@ -4,8 +4,6 @@ After all of a cluster, more is requested for suspected problems: commit times, 
 What cannot be read stays unknown, and the rules that need it report that.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing

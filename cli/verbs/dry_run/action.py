@@ -1,7 +1,5 @@
 """The dry runs that the options of `kohort dry-run` request, and their document."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

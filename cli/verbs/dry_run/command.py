@@ -1,7 +1,5 @@
 """`kohort dry-run`."""
 
-from __future__ import annotations
-
 from enum import Enum
 from pathlib import Path
 from typing import Annotated

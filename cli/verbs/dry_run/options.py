@@ -1,7 +1,5 @@
 """The options of `kohort dry-run` for hypothetical changes, and for groups of Kafka Streams."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated

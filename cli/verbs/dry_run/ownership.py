@@ -2,8 +2,6 @@
 one; a ribbon connects the owners of partitions that move.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby

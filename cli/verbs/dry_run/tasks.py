@@ -1,7 +1,5 @@
 """Dry runs of groups of Kafka Streams: what their options ask for, the topics they need, and their tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 

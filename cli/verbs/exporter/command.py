@@ -1,7 +1,5 @@
 """`kohort exporter`."""
 
-from __future__ import annotations
-
 from cli.options import SourceOptions
 from cli.verbs.exporter.options import ExporterOptions
 

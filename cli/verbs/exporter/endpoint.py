@@ -1,7 +1,5 @@
 """The endpoint of the exporter; an address that other machines can reach needs TLS and a login."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hmac

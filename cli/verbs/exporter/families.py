@@ -1,7 +1,5 @@
 """The metrics of groups (docs/exporter.md). Unknown values have no sample; a level's metrics are on no other level."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

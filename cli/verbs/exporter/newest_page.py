@@ -1,7 +1,5 @@
 """The newest metrics: written by each poll, read by every scrape, with the exporter's own metrics appended."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

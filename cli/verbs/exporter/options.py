@@ -1,7 +1,5 @@
 """The options of `kohort exporter`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial

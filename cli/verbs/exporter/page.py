@@ -1,8 +1,6 @@
 """The metrics of all groups as text, compressed as they are written, once for each poll: prometheus_client's objects
 are too many for a fleet. After a full flush, raw deflate data ends on a byte boundary: pieces make one gzip stream."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections import defaultdict

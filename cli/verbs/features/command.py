@@ -1,7 +1,5 @@
 """`kohort features list` and `set`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

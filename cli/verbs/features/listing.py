@@ -1,7 +1,5 @@
 """The features of a cluster, and the document of `kohort features list`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

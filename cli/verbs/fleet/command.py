@@ -1,7 +1,5 @@
 """`kohort fleet history`, `follow`, `audit`, `simulate`, `rehearse` and `what-if`."""
 
-from __future__ import annotations
-
 from enum import Enum
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The options of `kohort fleet`: the logs and snapshots to read, and where Spark runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

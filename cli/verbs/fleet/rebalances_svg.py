@@ -1,7 +1,5 @@
 """The rebalances of one group as a drawing: columns are evenly spaced, so that a short storm is visible."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A report on a fleet as a document with plots; long names are shortened, so its size is limited."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta

@@ -1,7 +1,5 @@
 """`kohort help`: topics, the glossary, and the help of commands."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Mapping, Sequence

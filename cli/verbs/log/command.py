@@ -1,7 +1,5 @@
 """`kohort log dump` and `kohort log verify`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

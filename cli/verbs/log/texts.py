@@ -1,8 +1,6 @@
 """Keys and values of records as JSON texts, with the fields of `kafka-dump-log --offsets-decoder`. Most are offset
 commits, which share the bytes before a key's partition or after a value's offset: those are converted once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

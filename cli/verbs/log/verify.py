@@ -1,7 +1,5 @@
 """Check the partitions of the coordinator's log, batch by batch and record by record, and print the findings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

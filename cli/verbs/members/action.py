@@ -1,7 +1,5 @@
 """Remove members: the plan, the requests, and the group afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """`kohort members remove`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated

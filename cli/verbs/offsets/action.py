@@ -1,7 +1,5 @@
 """`kohort offsets delete` and `export`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Set or delete committed offsets, and the documents of these changes: before → after, a row per partition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter

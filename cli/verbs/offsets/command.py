@@ -1,7 +1,5 @@
 """`kohort offsets`: reset, export, import, clone, delete."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path

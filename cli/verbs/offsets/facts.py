@@ -1,7 +1,5 @@
 """Facts for plans of offset changes: groups with their offsets, the partitions of topics; and notices of the plans."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypedDict

@@ -1,7 +1,5 @@
 """`kohort offsets reset` and `import`: their requests, checked as far as possible without a source, and their plans."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence

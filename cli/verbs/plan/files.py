@@ -1,7 +1,5 @@
 """The files of plans: the members' configuration and libraries, and plans written by `kohort plan --output yaml`."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator

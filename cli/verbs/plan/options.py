@@ -1,7 +1,5 @@
 """Options of `kohort plan` and `kohort fleet audit` about the members of a group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rehearse a plan with the group of a source, once per seed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The picture of a rehearsal: the plan's rounds and their gates, above the members' lanes of a simulation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise

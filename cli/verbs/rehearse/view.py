@@ -1,7 +1,5 @@
 """The document of `kohort rehearse`: whether the plan is safe, and the costs of each round and of the rollback."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """`kohort serve`."""
 
-from __future__ import annotations
-
 from cli.verbs.serve.options import ServeOptions
 
 

@@ -1,7 +1,5 @@
 """Timed faults of the server, from a faults file, or the events of a scenario that need no simulated members."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

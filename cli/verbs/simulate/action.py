@@ -1,7 +1,5 @@
 """Run the simulations that the options of `kohort simulate` request: scenario, protocols and seeds."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`kohort simulate`, and the options that it shares with `kohort fleet simulate`."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from enum import Enum

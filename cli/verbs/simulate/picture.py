@@ -2,8 +2,6 @@
 A hatched bar belongs to a member that the coordinator had already removed. Every element has a title: color is never
 the only information."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The documents of `kohort simulate`: the costs of each protocol side by side, and the story of a violation."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """The input of `kohort validate-regex` (patterns and topics), its exit status, and its document."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Sequence

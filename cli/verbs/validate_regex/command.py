@@ -1,7 +1,5 @@
 """`kohort validate-regex`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

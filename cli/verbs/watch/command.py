@@ -1,7 +1,5 @@
 """`kohort watch`."""
 
-from __future__ import annotations
-
 from cli.options import SourceOptions
 from cli.verbs.watch.options import WatchOptions
 

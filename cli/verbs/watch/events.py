@@ -4,8 +4,6 @@ An observation may be incomplete (brokers show no assignments of a classic group
 completed from earlier ones (`merge_observed`), and then compared with the earlier merged one; applying the events to
 that gives exactly the later one. Any number of rebalances may have happened between two observations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """Sources of observations: a live source, or a recording."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ never shows which. A commit has the time of the observation that first shows its
 generations of classic groups: their rebalances have the epoch 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,8 +1,6 @@
 """A terminal that is redrawn in place on the alternate screen, and restored afterwards.
 The screen does not scroll: lines are cut to its width, those that do not fit are counted."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

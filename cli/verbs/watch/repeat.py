@@ -1,7 +1,5 @@
 """A command that is repeated, over the same connections, until it is stopped."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """The output of a watch: a live view, lines of text, or a stream of JSON documents."""
 
-from __future__ import annotations
-
 import sys
 import time
 from abc import ABC, abstractmethod

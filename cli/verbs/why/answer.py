@@ -1,7 +1,5 @@
 """Read the past of groups, and explain it."""
 
-from __future__ import annotations
-
 import time
 from contextlib import closing
 from dataclasses import dataclass

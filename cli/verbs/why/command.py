@@ -1,7 +1,5 @@
 """`kohort why`."""
 
-from __future__ import annotations
-
 from cli.options import OutputOptions, SourceOptions
 from cli.verbs.why.options import HistoryOptions, HistorySelection, WhyOptions
 

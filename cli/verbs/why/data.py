@@ -1,7 +1,5 @@
 """The JSON document of `kohort why`, schema in docs/schemas/why.json."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from cli.findings import finding_data

@@ -1,7 +1,5 @@
 """The state of a group at one moment, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from cli.render.cells import Cell, partitions_text

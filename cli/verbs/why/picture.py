@@ -1,8 +1,6 @@
 """The picture of what happened: the rebalances by cause, when partitions were not read, and the owners of partitions
 over time, as `kohort watch` draws them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cli.render import lanes as draw

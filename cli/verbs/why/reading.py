@@ -1,7 +1,5 @@
 """The past of the selected groups, from the source that the options name."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The answer of `kohort why` as a document: what is missing, the headline, a line per rebalance, and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 

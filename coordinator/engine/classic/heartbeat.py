@@ -1,7 +1,5 @@
 """Heartbeat."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from coordinator.engine.calls import Call, Request

@@ -2,8 +2,6 @@
 (KIP-848 "Online Migration"): there it is reconciled like any other and answered at once, without a leader. Source:
 GroupMetadataManager.classicGroupJoinToClassicGroup, classicGroupJoinToConsumerGroup."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """LeaveGroup."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 timeout), CompletingRebalance for the leader's SyncGroup. Source: GroupMetadataManager.prepareRebalance,
 completeClassicGroupJoin, propagateAssignment."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember

@@ -1,7 +1,5 @@
 """SyncGroup."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 timeout; otherwise another one is asked. The target is validated against the input that it was computed from. Source:
 KIP-848 "Client Side Mode" and the APIs ConsumerGroupPrepareAssignment, -InstallAssignment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID

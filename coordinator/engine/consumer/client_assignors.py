@@ -2,8 +2,6 @@
 has and some member can read for all. Kafka never shipped this. A classic member's user data is its metadata, of
 version -1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID

@@ -1,8 +1,6 @@
 """A consumer group (KIP-848): its members, their targets, and the owner of each partition. Only `apply` changes its
 hard state, the records of keys 3 to 8 and 16. Source: modern.ModernGroup, modern.consumer.ConsumerGroup."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Set
 from dataclasses import replace

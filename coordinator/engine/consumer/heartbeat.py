@@ -2,8 +2,6 @@
 -2 a static member leaves temporarily. None in a field means unchanged. Source: KIP-848 "ConsumerGroupHeartbeat";
 GroupMetadataManager.consumerGroupHeartbeat."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -1,8 +1,6 @@
 """A member of a consumer group: the content of its two records. Source: KIP-848 "Member metadata", "Current
 assignment"; modern.consumer.ConsumerGroupMember."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID

@@ -3,8 +3,6 @@
 partitions that no other member has, and waits for the rest (UNRELEASED_PARTITIONS). A member in a state of another
 broker (UNKNOWN) starts over. Source: KIP-848 "Member Reconciliation"; modern.consumer.CurrentAssignmentBuilder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID

@@ -2,8 +2,6 @@
 order of the broker's map, a joining member last; topics are the subscribed ones that exist. The order decides
 between equally good assignments. Source: KIP-848 "Target Assignment"; modern.TargetAssignmentBuilder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

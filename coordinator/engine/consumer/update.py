@@ -2,8 +2,6 @@
 bump the group epoch), `retarget`, `reconcile_member`, `commit`. Source: KIP-848 "Heartbeat handling";
 GroupMetadataManager.consumerGroupHeartbeat."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 

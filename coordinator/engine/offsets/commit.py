@@ -1,7 +1,5 @@
 """OffsetCommit. Source: KafkaApis.handleOffsetCommitRequest, OffsetMetadataManager.commitOffset."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar

@@ -2,8 +2,6 @@
 the log wins. Source: OffsetMetadataManager.pendingTransactionalOffsets, OpenTransactions,
 replayEndTransactionMarker."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias

@@ -2,8 +2,6 @@
 KafkaApis.handleOffsetDeleteRequest, OffsetMetadataManager.deleteOffsets, cleanupExpiredOffsets;
 GroupCoordinatorShard.cleanupGroupMetadata."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from coordinator.engine.calls import Call, Request

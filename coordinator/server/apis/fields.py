@@ -1,7 +1,5 @@
 """Fields of requests and responses that several APIs share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 from uuid import UUID

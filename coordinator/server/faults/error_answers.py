@@ -1,7 +1,5 @@
 """An error as the answer of any API, at the level of the response that has a field for it (getErrorResponse)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

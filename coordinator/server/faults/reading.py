@@ -1,7 +1,5 @@
 """Faults as trees: one on the wire and on the command line, many with times in a file (docs/serve.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, fields
 from enum import Enum

@@ -1,7 +1,5 @@
 """The active rules. A Fetch session names no partitions: if a rule matches partitions, it is refused first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """The file of `kohort serve --access` (docs/security.md). No message contains a value of `users`."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator, Mapping

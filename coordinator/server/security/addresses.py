@@ -1,7 +1,5 @@
 """Listen addresses, and whether other machines may reach them."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address

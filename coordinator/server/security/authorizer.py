@@ -1,7 +1,5 @@
 """The permissions of ACLs as Kafka's StandardAuthorizer: a DENY overrides every ALLOW and implies nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum

@@ -1,7 +1,5 @@
 """The principal of a client certificate: its name, and `ssl.principal.mapping.rules`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The server's side of a SASL login, without I/O: PLAIN and SCRAM (KIP-43, KIP-152, KIP-368)."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

@@ -1,7 +1,5 @@
 """The security of the server: settings, users, ACLs and the TLS context."""
 
-from __future__ import annotations
-
 import ssl
 from dataclasses import dataclass, field
 

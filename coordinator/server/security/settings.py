@@ -1,7 +1,5 @@
 """The security settings, by their names in a broker's properties."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,7 +1,5 @@
 """Canonical forms of values: hashable, without order and time if these do not matter."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum

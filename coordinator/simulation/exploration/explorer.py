@@ -1,8 +1,6 @@
 """Explores all states of a small world, breadth first, and remembers the path to each.
 States are kept whole until their steps are taken, and as fingerprints afterwards."""
 
-from __future__ import annotations
-
 import gc
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping

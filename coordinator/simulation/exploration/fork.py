@@ -1,7 +1,5 @@
 """A copy of a state to take another step in: frozen dataclasses, enums and metrics are shared."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from copy import copy

@@ -1,7 +1,5 @@
 """The rules of `coordinator.simulation.broken_rules`, each with a world that shows its effect."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass

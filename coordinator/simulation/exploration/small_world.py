@@ -1,8 +1,6 @@
 """The steps of a small group: those that a state allows, and the effect of each.
 Messages, in order on each connection, wait until a step delivers them; a listener returns in a separate step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """The groups that are explored: members, messages, and the steps that can be taken."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
