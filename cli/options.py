@@ -24,6 +24,13 @@ def option(names: str, help_text: str, metavar: str | None = None, **settings: A
     return typer.Option(*names.split(), metavar=metavar, help=help_text, **settings)
 
 
+def duration_option(
+    names: str, help_text: str, unit: str, least_s: float, most_s: float, **settings: Any
+) -> Any:
+    """An option for `Annotated` that is a duration within bounds (`duration_parser`)."""
+    return option(names, help_text, "DURATION", parser=duration_parser(unit, least_s, most_s), **settings)
+
+
 def color_option(*, hidden: bool = False) -> object:
     """The global `--color`, which every command takes too."""
     return option("--color", "Color the output of a terminal; auto by default.", hidden=hidden)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from cli.options import OutputOptions, option
+from cli.options import OutputOptions, duration_option, option
 from cli.render.output_format import StreamOutput
-from cli.times import duration_parser, moment
+from cli.times import moment
 from cli.verbs.fleet.options import AuditOptions, LiveOptions, LogOptions, SparkOptions, Vary
 from cli.verbs.plan.options import ClientOptions
 from cli.verbs.simulate.command import BrokenRule, Limit, Protocol, ProtocolOption
@@ -117,21 +117,11 @@ def fleet_follow(
     ] = None,
     every: Annotated[
         float,
-        option(
-            "--every",
-            "Time between observations: 1m, or a number of seconds.",
-            "DURATION",
-            parser=duration_parser("s", 1, 86_400),
-        ),
+        duration_option("--every", "Time between observations: 1m, or a number of seconds.", "s", 1, 86_400),
     ] = 60.0,
     seconds: Annotated[
         float | None,
-        option(
-            "--for",
-            "Stop after this long: 1h, or a number of seconds.",
-            "DURATION",
-            parser=duration_parser("s", 0, 31_536_000),
-        ),
+        duration_option("--for", "Stop after this long: 1h, or a number of seconds.", "s", 0, 31_536_000),
     ] = None,
     once: Annotated[
         bool, option("--once", "Read what is there, then exit; for a timer such as cron.")

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cli.options import SelectionOptions, option
+from cli.options import SelectionOptions, duration_option, option
 from cli.render.output_format import StreamOutput
-from cli.times import duration_parser
 
 _recording = partial(option, rich_help_panel="Recordings")
 
@@ -24,21 +23,13 @@ class WatchOptions(SelectionOptions):
     ] = None
     every: Annotated[
         float,
-        option(
-            "--every",
-            "Time between observations: 2s, or a number of seconds.",
-            "DURATION",
-            parser=duration_parser("s", 0.05, 86_400),
+        duration_option(
+            "--every", "Time between observations: 2s, or a number of seconds.", "s", 0.05, 86_400
         ),
     ] = 0.5
     seconds: Annotated[
         float | None,
-        option(
-            "--for",
-            "Stop after this long: 5m, or a number of seconds.",
-            "DURATION",
-            parser=duration_parser("s", 0, 31_536_000),
-        ),
+        duration_option("--for", "Stop after this long: 5m, or a number of seconds.", "s", 0, 31_536_000),
     ] = None
     until: Annotated[
         str | None,
