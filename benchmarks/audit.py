@@ -30,7 +30,7 @@ from groups.model import (
     Topic,
 )
 from groups.snapshot import Snapshot, write_snapshot
-from pipeline.audit import AuditRun, Snapshots, audit
+from pipeline.audit.run import AuditRun, Snapshots, audit
 from pipeline.session import SessionSettings, session
 
 GROUPS, CLUSTERS, TOPICS = 20_000, 40, 1_500

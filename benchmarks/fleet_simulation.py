@@ -18,7 +18,8 @@ from pathlib import Path
 from coordinator.simulation.scenario_file import shipped_scenario
 from coordinator.simulation.seeds import always
 from pipeline.session import SessionSettings, session
-from pipeline.simulation import SimulationCase, simulate
+from pipeline.simulation.play import SimulationCase
+from pipeline.simulation.run import simulate
 
 SEEDS = 100_000
 SCENARIO = "standard"

@@ -35,7 +35,7 @@ from coordinator.engine.records import (
 from coordinator.store.partition_files import OFFSETS_TOPIC as OFFSETS_TOPIC
 from coordinator.store.records import encode_record
 from wire.log.batch_scan import scan
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.log.checksum import crc32c
 from wire.log.columns import columns_of
 from wire.log.indexes import write_indexes

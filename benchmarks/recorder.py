@@ -19,7 +19,7 @@ from cli.verbs.record.reading import LogReading
 from cli.verbs.record.recorder import LogRecorder
 from coordinator.engine import records as stored
 from coordinator.store.records import encode_record
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     EmbeddedSubscription,

@@ -25,8 +25,8 @@ def option(names: str, help_text: str, metavar: str | None = None, **settings: A
 
 
 def duration_option(
-    names: str, help_text: str, unit: str, least_s: float, most_s: float, **settings: Any
-) -> Any:
+    names: str, help_text: str, unit: str, least_s: float, most_s: float, **settings: object
+) -> object:
     """An option for `Annotated` that is a duration within bounds (`duration_parser`)."""
     return option(names, help_text, "DURATION", parser=duration_parser(unit, least_s, most_s), **settings)
 

@@ -14,7 +14,7 @@ from assignors.streams.topology import DescribedSubtopology, TopologyText
 from groups.classic_streams import Rebalancing, StreamsThread, changelog_names, streams_threads
 from groups.counts import counted, first_names
 from groups.group_spec import ADDED, WhatIf, member_names
-from groups.model import Group, Member, Partitions, Topic, each_partition
+from groups.model import Group, Member, Partitions, Topic, by_topic, each_partition
 from wire.messages.streams_assignor import (
     NEWEST_VERSION,
     NO_REBALANCE,
@@ -355,7 +355,4 @@ def _added(threads: Sequence[_Thread], count: int) -> list[StreamThread]:
 
 
 def partitions_of(tasks: Iterable[Task], spec: StreamsGroupSpec) -> Partitions:
-    numbers: dict[str, list[int]] = {}
-    for topic, number in sorted(partition for task in tasks for partition in spec.tasks.get(task, ())):
-        numbers.setdefault(topic, []).append(number)
-    return {topic: tuple(each) for topic, each in numbers.items()}
+    return by_topic(partition for task in tasks for partition in spec.tasks.get(task, ()))

@@ -23,8 +23,9 @@ from pipeline.tables.commits import with_outcome
 from pipeline.tables.schemas import ABORT, COMMIT, OFFSET
 from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
 from wire.log.batch_scan import scan
-from wire.log.batches import ControlType, columns_of, encode_batch
-from wire.log.control_records import end_of_transaction
+from wire.log.batch_writer import encode_batch
+from wire.log.columns import columns_of
+from wire.log.control_records import ControlType, end_of_transaction
 from wire.uuids import parse_uuid
 
 _CLASSIC_GROUP = "group"

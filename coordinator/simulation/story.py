@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
+from coordinator.consumer.leader import by_topic
 from coordinator.consumer.outputs import (
     AssignorCall,
     AssignorMethod,
@@ -187,10 +188,8 @@ def line(entry: StoryEntry) -> str:
 
 def partition_text(partitions: Partitions) -> str:
     """Partitions in order: `orders 0 1 2, payments 0`; `nothing` for none."""
-    by_topic: dict[str, list[str]] = {}
-    for topic, partition in sorted(partitions):
-        by_topic.setdefault(topic, []).append(str(partition))
-    return ", ".join(f"{topic} {' '.join(numbers)}" for topic, numbers in by_topic.items()) or "nothing"
+    texts = (f"{topic} {' '.join(map(str, numbers))}" for topic, numbers in by_topic(partitions).items())
+    return ", ".join(texts) or "nothing"
 
 
 def bytes_text(data: bytes | None) -> str:

@@ -19,9 +19,10 @@ import numpy as np
 
 from coordinator.store.copies import Notice, failure
 from wire.log.batch_header import CONTROL
-from wire.log.batches import Columns, ControlType, columns_of, records_of
-from wire.log.control_records import MalformedControlRecord, control_type
+from wire.log.columns import Columns, columns_of
+from wire.log.control_records import ControlType, MalformedControlRecord, control_type
 from wire.log.errors import DamagedLog
+from wire.log.log_records import records_of
 from wire.log.segments import Segment, read_log, read_segment
 from wire.log.varints import Ints
 from wire.messages.reader import DICTIONARIES, DecodeError, Reader, message_reader, read_varint

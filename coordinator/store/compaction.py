@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from coordinator.store.digest import UnfinishedTransactions
 from wire.log.batch_header import CONTROL, DELETE_HORIZON, TRANSACTIONAL, Batch, Batches
-from wire.log.batches import Columns, ControlType, columns_of, records_of, rewrite_batch
-from wire.log.control_records import MalformedControlRecord, ending
+from wire.log.batch_writer import rewrite_batch
+from wire.log.columns import Columns, columns_of
+from wire.log.control_records import ControlType, MalformedControlRecord, ending
 from wire.log.errors import DamagedLog
+from wire.log.log_records import records_of
 from wire.log.segments import Segment
 from wire.log.varints import Ints
 

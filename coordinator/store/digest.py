@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.log.batch_header import CONTROL, NO_PRODUCER_ID
-from wire.log.batches import Columns, ControlType
-from wire.log.control_records import MalformedControlRecord, control_type_of
+from wire.log.columns import Columns
+from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
 from wire.log.offset_columns import LEGACY_OFFSET_COMMIT, NO_TYPE, OFFSET_COMMIT, key_types
 from wire.log.varints import Ints
 

@@ -24,7 +24,7 @@ from coordinator.store.other_groups import OtherGroup
 from coordinator.store.partition_files import OFFSETS_TOPIC
 from coordinator.store.replay import Replay
 from coordinator.store.topic_names import KnownTopic, KnownTopics, known_topics
-from wire.log.batches import columns_of
+from wire.log.columns import columns_of
 from wire.log.errors import DamagedLog
 from wire.log.segments import Segment, Torn, read_log
 from wire.log.varints import Ints

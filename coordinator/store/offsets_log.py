@@ -15,7 +15,7 @@ from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for, part
 from coordinator.store.replay import Malformed, Replay
 from coordinator.store.topic_log import KeyAndValue, TopicLog
 from wire.log.batch_header import ProducerIdentity
-from wire.log.batches import columns_of
+from wire.log.columns import columns_of
 from wire.log.errors import DamagedLog, Unusable
 from wire.log.segments import Segment, base_offset_of, list_segments, read_segment
 

@@ -17,7 +17,7 @@ from coordinator.store.log_compaction import LogCompaction
 from coordinator.store.log_files import LogFiles, StoredLog, create_segment
 from coordinator.store.producers import EndTransactionMarker
 from wire.log.batch_header import Batch, ProducerIdentity
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.errors import StorageFailed, Unusable
 from wire.log.segments import Segment, list_segments, read_log

@@ -19,7 +19,7 @@ from coordinator.transactions.transaction import (
     TransactionVersion,
 )
 from wire.log.batch_header import ProducerIdentity
-from wire.log.batches import columns_of
+from wire.log.columns import columns_of
 from wire.log.errors import DamagedLog
 from wire.log.segments import Segment
 from wire.messages.reader import DICTIONARIES, DecodeError, message_reader

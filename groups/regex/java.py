@@ -109,13 +109,8 @@ class _Parser:
             case "{":
                 return syntax.NOTHING  # a count with nothing before it repeats nothing
         self.at += 1
-        match character:
-            case "^":
-                return syntax.Assertion(syntax.Boundary.START)
-            case "$":
-                return syntax.Assertion(syntax.Boundary.END)
-            case ".":
-                return syntax.Chars(syntax.ALL)
+        if character in syntax.SYMBOLS:
+            return syntax.SYMBOLS[character]
         return self.unless_canonical(syntax.Chars(self.single(character)))
 
     def unless_canonical(self, tree: syntax.Tree) -> syntax.Tree:

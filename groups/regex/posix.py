@@ -158,13 +158,8 @@ class _Parser:
         if character == "\\":
             return self.escape()
         self.at += 1
-        match character:
-            case "^":
-                return syntax.Assertion(syntax.Boundary.START)
-            case "$":
-                return syntax.Assertion(syntax.Boundary.END)
-            case ".":
-                return syntax.Chars(syntax.ALL)
+        if character in syntax.SYMBOLS:
+            return syntax.SYMBOLS[character]
         return syntax.Chars(syntax.mask_of(character))
 
     def group(self) -> syntax.Tree:

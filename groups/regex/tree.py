@@ -107,6 +107,7 @@ class Unsure:
 
 Tree = Chars | Sequence | Choice | Repeat | Assertion | Lookaround | Atomic | Unsure
 NOTHING = Sequence(())  # Matches the empty string
+SYMBOLS: dict[str, Tree] = {"^": Assertion(Boundary.START), "$": Assertion(Boundary.END), ".": Chars(ALL)}
 QUANTIFIERS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 HEX_DIGITS = "0123456789abcdefABCDEF"

@@ -7,7 +7,8 @@ from pathlib import Path
 from coordinator.engine import records as stored
 from coordinator.store.records import encode_record
 from tests.coordinator.store.logs import Pairs, Written
-from wire.log.batches import Codec, ControlType
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType
 from wire.messages.record_codec import encode_key
 
 PARTITION = "__consumer_offsets-0"

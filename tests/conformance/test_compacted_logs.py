@@ -17,7 +17,7 @@ from tests.conformance.table import play_all
 from tests.coordinator.simulation.test_compacted_log import faults_of_all, faults_of_some
 from tests.kafka.ports import HOST
 from tests.support.long import LONG
-from wire.log.batches import records_of
+from wire.log.log_records import records_of
 from wire.log.segments import read_log
 
 FEW_BATCHES = 7  # of a log of which every compaction is tried

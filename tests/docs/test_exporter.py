@@ -12,8 +12,9 @@ from typing import Any
 import promql_parser
 import yaml
 
-from cli.verbs.exporter.families import FAMILIES
+from cli.verbs.exporter.families import FAMILIES, AnyFamily
 from cli.verbs.exporter.newest_page import BUILD, BUILD_HELP, OF_POLLS
+from cli.verbs.exporter.options import SampleLevel
 from tests.docs.pages import DOCS
 
 ADDED = {"instance", "job"}
@@ -22,8 +23,13 @@ PAGE = DOCS / "exporter.md"
 _TABLE = re.compile(r"(?<=<!-- metrics -->\n).*?(?=<!-- /metrics -->)", re.S)
 
 
+def labels_of(family: AnyFamily) -> tuple[str, ...]:
+    levels = (SampleLevel.GROUP, SampleLevel.TOPIC, SampleLevel.PARTITION)
+    return ("group", "topic", "partition")[: levels.index(family.level) + 1] + family.labels
+
+
 def table() -> str:
-    rows = [(family.sample, family.all_labels, family.help) for family in FAMILIES]
+    rows = [(family.sample, labels_of(family), family.help) for family in FAMILIES]
     rows += [
         (item.name + ("_total" if item.counts else ""), (item.label,) if item.label else (), item.help)
         for item in OF_POLLS
@@ -44,7 +50,7 @@ def test_every_metric_is_documented() -> None:
 
 def metrics() -> dict[str, set[str]]:
     """Labels of every metric of the exporter, with those that Prometheus adds; by the names of samples."""
-    samples = {family.sample: set(family.all_labels) for family in FAMILIES}
+    samples = {family.sample: set(labels_of(family)) for family in FAMILIES}
     for metric in OF_POLLS:
         samples[metric.name + ("_total" if metric.counts else "")] = {metric.label} if metric.label else set()
     return {"up": ADDED, **{name: labels | ADDED for name, labels in samples.items()}}

@@ -7,13 +7,9 @@ from kio.schema.errors import ErrorCode
 
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
-from wire.messages.connect_protocol import (
-    CONNECTOR,
-    ConnectAssignment,
-    ConnectWorkerState,
-    write_worker_assignment,
-    write_worker_state,
-)
+from wire.messages.connect_protocol import CONNECTOR, ConnectAssignment, ConnectTasks, ConnectWorkerState
+from wire.messages.embedded_protocol import write_versioned
+from wire.messages.schemas.connect import WORKER_ASSIGNMENT, WORKER_STATE
 
 # Without heartbeats the group lives this long (the broker's bound), more than all tests of a broker do.
 SESSION_MS = timedelta(minutes=30) // timedelta(milliseconds=1)
@@ -87,3 +83,32 @@ def join_and_wait(
         return answer if answer.error_code is ErrorCode.none else None
 
     return wait_until(joined, f"a member joins {group}")
+
+
+def write_worker_state(state: ConnectWorkerState) -> bytes:
+    """The bytes of a worker's state; a version above the newest is written as it. Raises ValueError."""
+    allocation = state.allocation
+    fields: Any = {
+        "url": state.url,
+        "config_offset": state.config_offset,
+        "allocation": None if allocation is None else write_worker_assignment(allocation),
+    }
+    return write_versioned(WORKER_STATE, state.version, fields)
+
+
+def write_worker_assignment(assignment: ConnectAssignment) -> bytes:
+    """The bytes of an assignment; a version above the newest is written as it. Raises ValueError."""
+    fields: Any = {
+        "error": assignment.error,
+        "leader": assignment.leader,
+        "leader_url": assignment.leader_url,
+        "config_offset": assignment.config_offset,
+        "assignment": _entries(assignment.assigned),
+        "revoked": _entries(assignment.revoked),
+        "delay": assignment.delay_ms,
+    }
+    return write_versioned(WORKER_ASSIGNMENT, assignment.version, fields)
+
+
+def _entries(tasks: ConnectTasks) -> list[dict[str, object]]:
+    return [{"connector": connector, "tasks": numbers} for connector, numbers in tasks.items()]

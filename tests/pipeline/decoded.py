@@ -14,7 +14,7 @@ from pipeline.live import live_reading
 from pipeline.sources.segments import reading
 from pipeline.tables.commits import chained, commits_by_day, single_runs
 from pipeline.tables.schemas import DECODED, EVENTS, NO_OFFSET, decoded_arrow
-from wire.log.batches import columns_of
+from wire.log.columns import columns_of
 from wire.log.segments import list_segments, read_segment
 
 

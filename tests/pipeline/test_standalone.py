@@ -11,11 +11,13 @@ from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.simulation.scenario import Variant
-from pipeline.audit import Snapshots
+from pipeline.audit.run import Snapshots
 from pipeline.history import Logs, run_history
-from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
+from pipeline.rehearsal.play import RehearsalSettings, Variation
+from pipeline.rehearsal.run import rehearse_fleet
 from pipeline.session import PACKAGES
-from pipeline.simulation import RunOptions, simulate
+from pipeline.simulation.play import RunOptions
+from pipeline.simulation.run import simulate
 from pipeline.store import read
 from pipeline.tables.schemas import TABLES
 from tests.cli.command import Kohort

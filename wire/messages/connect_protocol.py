@@ -9,16 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from wire.messages.embedded_protocol import read_versioned, write_versioned
+from wire.messages.embedded_protocol import read_versioned
 from wire.messages.schemas.connect import WORKER_ASSIGNMENT, WORKER_STATE
 
 if TYPE_CHECKING:
-    from wire.messages.schemas.connect import (
-        ConnectAssignmentAssignment,
-        ConnectAssignmentAssignmentFields,
-        ConnectAssignmentFields,
-        ConnectWorkerStateFields,
-    )
+    from wire.messages.schemas.connect import ConnectAssignmentAssignment
 
 CONNECTOR = -1  # the task number that stands for the connector itself
 ConnectTasks: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -76,38 +71,9 @@ def read_worker_assignment(data: bytes) -> ConnectAssignment:
     )
 
 
-def write_worker_state(state: ConnectWorkerState) -> bytes:
-    """The bytes of a worker's state; a version above the newest is written as it. Raises ValueError."""
-    allocation = state.allocation
-    fields: ConnectWorkerStateFields = {
-        "url": state.url,
-        "config_offset": state.config_offset,
-        "allocation": None if allocation is None else write_worker_assignment(allocation),
-    }
-    return write_versioned(WORKER_STATE, state.version, fields)
-
-
-def write_worker_assignment(assignment: ConnectAssignment) -> bytes:
-    """The bytes of an assignment; a version above the newest is written as it. Raises ValueError."""
-    fields: ConnectAssignmentFields = {
-        "error": assignment.error,
-        "leader": assignment.leader,
-        "leader_url": assignment.leader_url,
-        "config_offset": assignment.config_offset,
-        "assignment": _entries(assignment.assigned),
-        "revoked": _entries(assignment.revoked),
-        "delay": assignment.delay_ms,
-    }
-    return write_versioned(WORKER_ASSIGNMENT, assignment.version, fields)
-
-
 def _by_connector(entries: Iterable[ConnectAssignmentAssignment]) -> dict[str, tuple[int, ...]]:
     """The tasks by connector; a connector that was sent twice gets the tasks of both entries."""
     tasks: dict[str, tuple[int, ...]] = {}
     for entry in entries:
         tasks[entry.connector] = tasks.get(entry.connector, ()) + entry.tasks
     return tasks
-
-
-def _entries(tasks: ConnectTasks) -> list[ConnectAssignmentAssignmentFields]:
-    return [{"connector": connector, "tasks": numbers} for connector, numbers in tasks.items()]

@@ -40,9 +40,6 @@ class GroupHistoryRead:
     courses: Mapping[str, Course]
     problems: Sequence[Problem] = ()
     notices: Sequence[str] = ()
-    is_observed: bool = False
-    """Whether it was observed from time to time: there are no records, offsets are numbers of observations, and times
-    are those of the observation that first showed something."""
 
 
 @dataclass(slots=True, kw_only=True)

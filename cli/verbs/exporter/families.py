@@ -52,17 +52,8 @@ class MetricFamily(Generic[T, V]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "sample", self.name + _SUFFIXES[self.kind])
 
-    @property
-    def all_labels(self) -> Labels:
-        return _LABELS[self.level] + self.labels
-
 
 _SUFFIXES = {Kind.GAUGE: "", Kind.COUNTER: "_total", Kind.INFO: "_info"}
-_LABELS: Mapping[SampleLevel, Labels] = {
-    SampleLevel.GROUP: ("group",),
-    SampleLevel.TOPIC: ("group", "topic"),
-    SampleLevel.PARTITION: ("group", "topic", "partition"),
-}
 
 AnyFamily: TypeAlias = MetricFamily[Any, Any]
 _of_facts = MetricFamily[GroupFacts, Values]

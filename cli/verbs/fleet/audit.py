@@ -18,7 +18,7 @@ from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tas
 from groups.model import Problem
 
 if TYPE_CHECKING:
-    from pipeline.audit import AuditRun
+    from pipeline.audit.run import AuditRun
     from pipeline.history import Logs
 
 
@@ -53,7 +53,8 @@ def carry_out(request: AuditRequest, options: SparkOptions) -> Audit:
     check_reports(request.reports)
     settings = settings_of(options, input_bytes=_input_bytes(request))
     with fleet_spinner(options) as spinner, fleet_session(settings) as spark:
-        from pipeline.audit import AuditSettings, Snapshots, audit
+        from pipeline.audit.judge import AuditSettings
+        from pipeline.audit.run import Snapshots, audit
 
         sources: list[Snapshots | Logs] = [Snapshots(paths=request.snapshots)] if request.snapshots else []
         sources += [request.logs.logs()] if request.logs else []

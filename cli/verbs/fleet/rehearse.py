@@ -26,7 +26,7 @@ from groups.times import duration_text
 from migration.rehearsal.simulated_members import OF_PLANS, overrides_from
 
 if TYPE_CHECKING:
-    from pipeline.rehearsal import RehearsalRun
+    from pipeline.rehearsal.run import RehearsalRun
 
 ROWS_SHOWN = 200  # Maximum rows of a table, over all settings; the Parquet tables contain all
 BARS_SHOWN = 20
@@ -88,8 +88,10 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
     check_snapshots(request.snapshots)
     check_reports(request.reports)
     with fleet_spinner(options) as spinner, fleet_session(settings_of(options, input_bytes=0)) as spark:
-        from pipeline.audit import AuditSettings, Snapshots
-        from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
+        from pipeline.audit.judge import AuditSettings
+        from pipeline.audit.run import Snapshots
+        from pipeline.rehearsal.play import RehearsalSettings, Variation
+        from pipeline.rehearsal.run import rehearse_fleet
 
         terms = RehearsalSettings(
             planned=AuditSettings(**request.planned),

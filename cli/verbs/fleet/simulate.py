@@ -24,7 +24,8 @@ from coordinator.simulation.scenario import Variant
 from groups.counts import counted, share
 
 if TYPE_CHECKING:
-    from pipeline.simulation import SimulationCase, SimulationRun
+    from pipeline.simulation.play import SimulationCase
+    from pipeline.simulation.run import SimulationRun
 
 BYTES_PER_RUN = 256  # Bytes of a row of the largest table, which Spark processes in addition to the runs
 ROWS_SHOWN = 200  # Maximum rows of a table in a report; the Parquet tables contain all
@@ -58,7 +59,7 @@ class SimulationRequest:
     reports: tuple[Path, ...]
 
     def cases(self) -> list[SimulationCase]:
-        from pipeline.simulation import SimulationCase
+        from pipeline.simulation.play import SimulationCase
 
         return [
             SimulationCase(
@@ -105,7 +106,8 @@ def carry_out(request: SimulationRequest, options: SparkOptions) -> SimulationRu
     total = len(request.sources) * len(request.variants) * len(request.settings) * len(request.seeds)
     settings = settings_of(options, input_bytes=total * BYTES_PER_RUN)
     with fleet_spinner(options) as spinner, fleet_session(settings) as spark:
-        from pipeline.simulation import RunOptions, simulate
+        from pipeline.simulation.play import RunOptions
+        from pipeline.simulation.run import simulate
 
         terms = RunOptions(limit=request.limit, break_rule=request.break_rule)
         progress = tasks_shown(spinner, "simulating")

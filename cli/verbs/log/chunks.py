@@ -16,9 +16,11 @@ from cli.verbs.log.segments import SegmentData, damage_of
 from cli.verbs.log.texts import NULL, KeyText, PlainCommits, key_text, payload_text, plain_commits
 from groups.model import Problem
 from groups.times import read_moment
-from wire.log.batch_header import CONTROL
-from wire.log.batches import Batches, Columns, ControlType, DamagedLog, records_of
-from wire.log.control_records import MalformedControlRecord, control_type_of, coordinator_epoch
+from wire.log.batch_header import CONTROL, Batches
+from wire.log.columns import Columns
+from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of, coordinator_epoch
+from wire.log.errors import DamagedLog
+from wire.log.log_records import records_of
 from wire.log.salvage import IntactRun, readable_columns
 from wire.log.varints import Ints
 from wire.messages.reader import DecodeError

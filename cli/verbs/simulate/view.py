@@ -17,6 +17,7 @@ from coordinator.simulation.scenario_file import shipped_names, shipped_scenario
 from coordinator.simulation.scenario_text import scenario_text
 from coordinator.simulation.seeds import median_and_worst
 from groups.counts import counted, first_names
+from groups.model import by_topic
 
 MOST_LINES = 200  # Most lines of a story that was not requested; earlier lines are omitted
 MOST_SEEDS = 20  # Most seeds that are named
@@ -252,7 +253,4 @@ def _violation(violation: Violation) -> dict[str, object]:
 
 
 def _partitions(partitions: Partitions) -> dict[str, list[int]]:
-    by_topic: dict[str, list[int]] = {}
-    for topic, number in sorted(partitions):
-        by_topic.setdefault(topic, []).append(number)
-    return by_topic
+    return {topic: list(numbers) for topic, numbers in by_topic(partitions).items()}

@@ -65,7 +65,6 @@ def read_recorded_history(
         courses=courses,
         problems=problems,
         notices=[*recording.notices, *notices],
-        is_observed=True,
     )
 
 

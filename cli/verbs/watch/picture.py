@@ -14,6 +14,7 @@ from cli.verbs.watch.event_text import clock_text, places_text
 from cli.verbs.watch.events import Place, owners_of
 from cli.verbs.watch.recording import Recording
 from cli.verbs.watch.state import WatchedGroup, WatchState, owners_are_shown
+from groups.model import by_topic
 from groups.times import EPOCH, duration_text
 
 LEFT, RIGHT = 190, 16
@@ -159,7 +160,7 @@ def owner_lanes(
     marks = list(draw.clock_places(int(axis.start), int(axis.end)))
     yield draw.Lane(height=0, rules=marks if rules is None else rules, rule_height=HEIGHT * len(story.lanes))
     for lane in story.lanes:
-        label, gap_ms = _label(lane.places), lane.without_owner_ms
+        label, gap_ms = places_text(by_topic(lane.places)), lane.without_owner_ms
         without = f", {duration_text(gap_ms)} without an owner" if gap_ms else ""
         name = draw.Label(draw.shortened(label, LEFT - 12), y=14, title=label + without)
         shown = {None: (draw.NONE, "", "no owner"), UNKNOWN: (draw.AWAY, "", "not shown")}
@@ -215,10 +216,3 @@ def _kinds(story: OwnershipHistory) -> dict[str, int]:
     values = dict.fromkeys(run.value for lane in story.lanes for run in lane.runs)
     owners = [owner for owner in values if owner is not None and owner != UNKNOWN]
     return {owner: number % KINDS_COUNT for number, owner in enumerate(owners)}
-
-
-def _label(places: Sequence[Place]) -> str:
-    partitions: dict[str, list[int]] = {}
-    for topic, number in places:
-        partitions.setdefault(topic, []).append(number)
-    return places_text(partitions)

@@ -1,18 +1,19 @@
 """The JSON document of `kohort why`, schema in docs/schemas/why.json."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from cli.findings import finding_data
 from cli.render.document import fields
 from cli.verbs.why.answer import Explanation, WhyAnswer
 from groups.history.account import Account, Explained
 from groups.history.causes import RebalanceCause
-from groups.history.events import Holding, PastRebalance, Place, Protocol
+from groups.history.events import Holding, PastRebalance, Protocol
 from groups.history.headline import headline
 from groups.history.moment import Moment
 from groups.history.pauses import ReadingPause
 from groups.history.processes import MemberChange
 from groups.history.storms import begin_of
+from groups.model import by_topic
 from groups.times import format_moment
 
 _US = 1_000_000
@@ -143,7 +144,7 @@ def _moment(moment: Moment) -> dict[str, object]:
             {
                 "for": wait.awaited.value,
                 "member": wait.member,
-                "partitions": partitions_of(wait.places),
+                "partitions": {topic: list(numbers) for topic, numbers in by_topic(wait.places).items()},
                 "since": moment_text(wait.since),
                 "until": moment_text(wait.until),
             }
@@ -161,11 +162,3 @@ def _owner(span: Holding) -> dict[str, object]:
         "since": moment_text(span.since),
         "until": moment_text(span.until),
     }
-
-
-def partitions_of(places: Sequence[Place]) -> dict[str, list[int]]:
-    """Ascending partitions by topic."""
-    by_topic: dict[str, list[int]] = {}
-    for topic, number in sorted(places):
-        by_topic.setdefault(topic, []).append(number)
-    return by_topic

@@ -20,7 +20,7 @@ from cli.render.document import (
 from cli.render.lines import Role
 from cli.render.output_format import PAGES, OutputFormat
 from cli.verbs.why.answer import Explanation, WhyAnswer
-from cli.verbs.why.data import answer_data, duration_s, moment_text, partition_of, partitions_of
+from cli.verbs.why.data import answer_data, duration_s, moment_text, partition_of
 from groups.counts import counted
 from groups.findings import Finding, Level
 from groups.history.account import Account, Explained
@@ -31,6 +31,7 @@ from groups.history.pauses import ReadingPause
 from groups.history.processes import MemberChange, TiedBy
 from groups.history.stories import reasons
 from groups.history.storms import begin_of
+from groups.model import by_topic
 from groups.times import EPOCH, duration_text
 
 _MOST_SECTIONS = 20  # groups that are explained one by one
@@ -257,7 +258,7 @@ def _evidence(account: Account) -> Iterator[Block]:
             spans.setdefault((pause.since, pause.until), []).append(pause.place)
         rows: list[list[Cell]] = [
             [
-                partitions_text(partitions_of(places)),
+                partitions_text(by_topic(places)),
                 moment_text(since),
                 moment_text(until),
                 None if until is None else duration_cell((until - since) / 1_000_000),
@@ -323,7 +324,7 @@ def moment_blocks(moment: Moment, account: Account) -> Iterator[Block]:
         spans.setdefault((span.member, span.since, span.until), []).append(span)
     rows: list[list[Cell]] = []
     for (member, since, until), held in spans.items():
-        partitions = partitions_text(partitions_of([span.place for span in held]))
+        partitions = partitions_text(by_topic([span.place for span in held]))
         rows.append(
             [
                 None if member is None else account.name_of(member),
@@ -357,7 +358,7 @@ def _state(moment: Moment) -> str:
 
 def _wait(wait: PastWait, moment: Moment, account: Account) -> str:
     who = "its next owner" if wait.member is None else account.name_of(wait.member)
-    partitions = partitions_text(partitions_of(wait.places))
+    partitions = partitions_text(by_topic(wait.places))
     after = None if wait.until is None else duration_text(max(wait.until - moment.at, 0) / 1000)
     took = "which is not in the records" if after is None else f"which took another {after}"
     match wait.awaited:

@@ -25,7 +25,7 @@ from tests.coordinator.server.running import connected, running
 from tests.coordinator.server.test_hostile_clients import Served, kohort_server
 from tests.support.long import IS_LONG, LONG
 from wire.log import log_records
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.log.checksum import crc32c
 from wire.log.compression import MOST_BYTES, Codec, compress, decompress
 

@@ -27,7 +27,7 @@ from tests.coordinator.server.mutations import mutated
 from tests.coordinator.server.neighbor import SESSION_MS, Neighbor
 from tests.coordinator.server.running import HOST, connected
 from tests.support.long import cases
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.messages.definition import Api
 from wire.messages.framing import MAX_FRAME_BYTES
 from wire.messages.reader import Fields

@@ -4,8 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wire.log.batches import Batch, Codec, ControlType, LogRecord, encode_batch, records_of
-from wire.log.control_records import control_type, end_of_transaction
+from wire.log.batch_header import Batch
+from wire.log.batch_writer import encode_batch
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType, control_type, end_of_transaction
+from wire.log.log_records import LogRecord, records_of
 from wire.log.segments import list_segments, read_segment
 
 Pairs = Sequence[tuple[bytes | None, bytes | None]]

@@ -6,7 +6,7 @@ from pathlib import Path
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.store.loader import LoadedLog
 from coordinator.store.records import encode_record
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 
 TOPIC = "orders"
 

@@ -12,7 +12,9 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.records import OffsetRecord
 from coordinator.store.other_groups import OtherGroup, OtherGroups
 from coordinator.store.records import OtherRecord, decode_record
-from wire.log.batches import Batch, ControlType, LogRecord, control_type
+from wire.log.batch_header import Batch
+from wire.log.control_records import ControlType, control_type
+from wire.log.log_records import LogRecord
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType
 

@@ -36,7 +36,7 @@ from tests.kafka.process import end
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 from tests.kafka.wait import wait_until
 from tests.support.long import LONG
-from wire.log.batches import records_of
+from wire.log.log_records import records_of
 from wire.log.segments import read_log
 
 pytestmark = pytest.mark.kafka

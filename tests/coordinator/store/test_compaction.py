@@ -13,8 +13,11 @@ from coordinator.store.cleaner import CompactionSettings, compact, finish_interr
 from tests.coordinator.store.kills import is_killed
 from tests.coordinator.store.logs import Written, data_records, read_log, visible
 from tests.support.long import cases
-from wire.log.batches import Codec, ControlType, DamagedLog, records_of
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType
+from wire.log.errors import DamagedLog
 from wire.log.indexes import INDEX_SUFFIXES
+from wire.log.log_records import records_of
 from wire.log.segments import list_segments, read_segment
 
 NOW_MS = 1_700_000_000_000

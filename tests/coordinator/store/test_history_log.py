@@ -12,8 +12,9 @@ from coordinator.store.history_log import GroupChoice, GroupLog, PartitionLog
 from coordinator.store.records import decode_record, encode_record
 from groups.history.events import Place
 from tests.coordinator.store.logs import Pairs, Written, read_log
-from wire.log.batches import Codec, ControlType, control_type
 from wire.log.blocks import Block
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType, control_type
 from wire.log.segments import base_offset_of, list_segments, read_segment
 from wire.messages.record_codec import encode_key, encode_value
 

@@ -6,7 +6,7 @@ import pytest
 
 from coordinator.store.loader import MOST_MALFORMED, load
 from tests.coordinator.store.offset_logs import commit_batch, committed, offsets, partition_directory
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 
 FIRST = commit_batch(0, {"a": 1, "b": 2})
 SECOND = commit_batch(2, {"a": 3}, epoch=1)

@@ -7,7 +7,7 @@ import pytest
 from coordinator.store.directory_files import CLEANER, write_checkpoint
 from coordinator.store.loader import load
 from tests.coordinator.store.offset_logs import commit_batch, committed, offsets, partition_directory
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 
 T = 1_700_000_000_000
 

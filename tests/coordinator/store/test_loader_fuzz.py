@@ -15,8 +15,9 @@ from tests.support.long import cases
 from tests.wire.log.random_records import damaged, record_of_few
 from wire.log import compression
 from wire.log.batch_header import HEADER_BYTES
-from wire.log.batches import Codec, ControlType, encode_batch
-from wire.log.control_records import end_of_transaction
+from wire.log.batch_writer import encode_batch
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType, end_of_transaction
 
 CASES = cases("KOHORT_FUZZ_CASES", 10_000, many=1_000_000)
 MOST_BYTES = 2 * compression.MOST_BYTES

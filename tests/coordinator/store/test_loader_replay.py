@@ -14,7 +14,10 @@ from tests.coordinator.store.replayed import Sequential, groups, other_groups
 from tests.support.long import cases
 from tests.wire.log.random_records import record_of_few
 from wire.log.batch_scan import scan
-from wire.log.batches import Codec, ControlType, columns_of, records_of
+from wire.log.columns import columns_of
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType
+from wire.log.log_records import records_of
 from wire.messages.record_codec import encode_key, encode_value
 
 GROUPS = ("a", "b")

@@ -11,7 +11,7 @@ from tests.kafka.broker import CLUSTER_ID, Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from wire.log.batches import DamagedLog
+from wire.log.errors import DamagedLog
 from wire.log.segments import read_log
 
 TOPIC_ID = UUID("acba82da-601a-4b04-93a7-f2bc604bdaa6")

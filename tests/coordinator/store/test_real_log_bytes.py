@@ -9,8 +9,12 @@ import pytest
 from coordinator.store.records import decode_record, encode_record
 from tests.coordinator.store.real_log import RealLog, segments_of
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
-from wire.log.batches import Batch, Codec, LogRecord, control_type, records_of, rewrite_batch
+from wire.log.batch_header import Batch
+from wire.log.batch_writer import rewrite_batch
+from wire.log.compression import Codec
+from wire.log.control_records import control_type
 from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
+from wire.log.log_records import LogRecord, records_of
 from wire.log.segments import Segment, read_log, read_segment
 from wire.messages.record_codec import RECORD_TYPES, decode_key
 

@@ -19,8 +19,9 @@ from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 from tests.kafka.topics import create_topics
 from tests.wire.log.batch_headers import read_batch_headers
-from wire.log.batches import Codec, ControlType, encode_batch, rewrite_batch
-from wire.log.control_records import end_of_transaction
+from wire.log.batch_writer import encode_batch, rewrite_batch
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.indexes import aborted_transactions, write_indexes
 from wire.log.segments import read_log, segment_name
 

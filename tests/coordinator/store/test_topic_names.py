@@ -18,7 +18,7 @@ from tests.kafka.broker import Broker
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.log.control_records import ControlType
 from wire.messages.schemas import cluster_metadata as kinds
 from wire.messages.writer import message_writer, write_varint

@@ -6,7 +6,9 @@ from coordinator.store.digest import Digest, RecordStatus, RemainingRecord
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
 from wire.log.batch_scan import scan
-from wire.log.batches import ControlType, columns_of, encode_batch
+from wire.log.batch_writer import encode_batch
+from wire.log.columns import columns_of
+from wire.log.control_records import ControlType
 
 P, Q, PLAIN = 7, 8, -1
 COMMIT, ABORT = ControlType.COMMIT, ControlType.ABORT

@@ -10,7 +10,7 @@ from coordinator.store.partition_files import TRANSACTIONS_TOPIC
 from coordinator.transactions.log import TransactionsLog
 from coordinator.transactions.transaction import Transaction, TransactionState
 from wire.log.batch_header import ProducerIdentity
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.log.errors import DamagedLog
 
 NOW_MS = 1_700_000_000_000

@@ -22,7 +22,7 @@ from tests.kafka.settings import DEFAULTS
 from tests.migration.end_to_end.consumption import repeated, stays, without_owner_s
 from tests.migration.end_to_end.deployment import Deployment
 from tests.migration.end_to_end.journal import Journal
-from wire.log.batches import records_of
+from wire.log.log_records import records_of
 from wire.log.segments import read_segment
 
 

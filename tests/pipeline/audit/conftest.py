@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.audit import AuditSettings
-from pipeline.audit.judge import judge_work
+from pipeline.audit.judge import AuditSettings, judge_work
 from pipeline.audit.work import list_snapshots, work_of_file
 from tests.cli.command import Kohort
 

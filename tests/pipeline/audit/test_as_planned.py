@@ -8,7 +8,7 @@ import pytest
 
 from migration.clients import parse_clients
 from migration.model import Destination
-from pipeline.audit import AuditSettings
+from pipeline.audit.judge import AuditSettings
 from tests.cli.command import Kohort
 from tests.pipeline.audit.conftest import Judged, judged
 

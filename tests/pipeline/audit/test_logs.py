@@ -8,7 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from migration.model import Destination
-from pipeline.audit import AuditRun, AuditSettings, audit
+from pipeline.audit.judge import AuditSettings
+from pipeline.audit.run import AuditRun, audit
 from pipeline.history import Logs
 from tests.cli.command import Kohort
 from tests.coordinator.store.real_log import RealLog

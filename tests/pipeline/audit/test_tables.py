@@ -8,10 +8,9 @@ from pyspark.sql import SparkSession
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from migration.model import Destination
-from pipeline.audit import AuditSettings, Snapshots, audit
 from pipeline.audit.java_regexes import matched
-from pipeline.audit.judge import UNRANKED
-from pipeline.audit.run import ranked
+from pipeline.audit.judge import UNRANKED, AuditSettings
+from pipeline.audit.run import Snapshots, audit, ranked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
 from pipeline.store import NotATableStore
 from tests.pipeline.audit.test_as_planned import CONSUMER, MEMBER, OF_JAVA, snapshot

@@ -17,7 +17,9 @@ from pipeline.decode.records import decode, records_to_arrow
 from pipeline.tables.schemas import KINDS, decoded_arrow
 from tests.pipeline.decoded import plain
 from wire.log.batch_scan import scan
-from wire.log.batches import Codec, columns_of, encode_batch
+from wire.log.batch_writer import encode_batch
+from wire.log.columns import columns_of
+from wire.log.compression import Codec
 from wire.log.offset_columns import read_offset_key, read_offset_value
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,

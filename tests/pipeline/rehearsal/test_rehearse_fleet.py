@@ -11,11 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from migration.model import Destination
-from pipeline.audit import AuditSettings, Snapshots, audit
+from pipeline.audit.judge import AuditSettings
+from pipeline.audit.run import Snapshots, audit
 from pipeline.audit.work import work_of_file
-from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
-from pipeline.rehearsal.play import FIGURES, TABLES, plan_rows, play_part
-from pipeline.rehearsal.run import ORDER
+from pipeline.rehearsal.play import FIGURES, TABLES, RehearsalSettings, Variation, plan_rows, play_part
+from pipeline.rehearsal.run import ORDER, rehearse_fleet
 from tests.cli.command import Answer, Kohort
 from tests.cli.conftest import kohort as kohort
 

@@ -3,7 +3,7 @@
 from migration.client_config import ClientConfig, Setting
 from migration.clients import parse_clients
 from migration.model import Destination
-from pipeline.audit import AuditSettings
+from pipeline.audit.judge import AuditSettings
 from pipeline.rehearsal.play import replay_commands
 from tests.migration.rehearsal.groups import classic_group
 

@@ -13,8 +13,8 @@ from coordinator.simulation.run import run
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.scenario_file import parse_scenario, shipped_scenario
 from coordinator.simulation.seeds import always, costs_of, median_and_worst
-from pipeline.simulation import RunOptions, SimulationCase, simulate
-from pipeline.simulation.play import FIGURES, SPREAD, TABLES, play_row
+from pipeline.simulation.play import FIGURES, SPREAD, TABLES, RunOptions, SimulationCase, play_row
+from pipeline.simulation.run import simulate
 from pipeline.store import NotATableStore
 from tests.cli.command import Kohort
 from tests.cli.conftest import kohort as kohort

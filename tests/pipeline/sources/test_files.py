@@ -7,7 +7,7 @@ import pytest
 from pipeline.sources.files import UNKNOWN_PARTITION, list_segments
 from pipeline.sources.segments import wanted
 from tests.coordinator.store.real_log import RealLog
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.log.segments import list_segments as plain_segments
 from wire.log.segments import segment_name
 

@@ -19,7 +19,7 @@ from pipeline.sources.segments import reading
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded import decoded, events, quarantine, rows_of
-from wire.log.batches import Codec
+from wire.log.compression import Codec
 from wire.uuids import format_uuid
 
 NOW_MS = 1_700_000_000_000

@@ -8,7 +8,7 @@ import pytest
 from pipeline.sources.splits import Split, cuts, last_place, packed
 from tests.wire.log.memory_file import MemoryFile
 from wire.log.batch_scan import scan
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.log.indexes import write_indexes
 from wire.log.segments import read_segment, segment_name
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.store.records import encode_record
 from tests.coordinator.store.logs import Written
-from wire.log.batches import ControlType
+from wire.log.control_records import ControlType
 
 START_MS = 1_700_000_000_000
 Key: TypeAlias = tuple[str, str, int]

@@ -18,7 +18,7 @@ from wire.client.first_records import MOST_BYTES, FirstRecord, FirstRecords, NoR
 from wire.client.offsets import LAST_STABLE, LATEST, offsets_at
 from wire.client.security import ConnectionSettings
 from wire.errors import Failure
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 
 FIRST_MS = 1_767_225_600_000
 STEP_MS = 1_000

@@ -7,7 +7,8 @@ from typing import Any
 
 from tests.kafka.programs import SILENT, Answerer
 from tests.wire.log.random_batches import Made
-from wire.log.batches import Batch, LogRecord
+from wire.log.batch_header import Batch
+from wire.log.log_records import LogRecord
 
 
 class JavaRefused(Exception):

@@ -12,10 +12,13 @@ from wire.log.batch_header import (
     NO_PRODUCER_ID,
     NO_SEQUENCE,
     TRANSACTIONAL,
+    Batch,
     add_to_sequence,
 )
-from wire.log.batches import Batch, Codec, ControlType, LogRecord, rewrite_batch
-from wire.log.control_records import end_of_transaction
+from wire.log.batch_writer import rewrite_batch
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType, end_of_transaction
+from wire.log.log_records import LogRecord
 
 NOW_MS = 1_700_000_000_000
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 
-from wire.log.batches import Batches, DamagedLog, LogRecord, columns_of, records_of
+from wire.log.batch_header import Batches
+from wire.log.columns import columns_of
+from wire.log.errors import DamagedLog
+from wire.log.log_records import LogRecord, records_of
 
 Plain = tuple[int, int, bytes | None, bytes | None]
 Read = list[tuple[int, Plain]]  # number of the batch, and offset, time, key and value of each record

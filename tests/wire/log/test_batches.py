@@ -8,25 +8,19 @@ import pytest
 from tests.coordinator.store.tampering import sealed, with_field, with_payload
 from tests.wire.log.batch_headers import read_batch_headers
 from tests.wire.log.random_batches import made_log
-from wire.log.batch_header import Batches
+from wire.log.batch_header import Batch, Batches
 from wire.log.batch_scan import scan
-from wire.log.batches import (
-    Batch,
-    Codec,
-    ControlType,
-    DamagedLog,
-    LogRecord,
-    control_type,
-    encode_batch,
-    records_of,
-    rewrite_batch,
-)
-from wire.log.compression import MOST_BYTES
+from wire.log.batch_writer import encode_batch, rewrite_batch
+from wire.log.compression import MOST_BYTES, Codec
 from wire.log.control_records import (
+    ControlType,
     MalformedControlRecord,
+    control_type,
     control_type_of,
     coordinator_epoch,
 )
+from wire.log.errors import DamagedLog
+from wire.log.log_records import LogRecord, records_of
 
 FILE = "00000000000000000000.log"
 

@@ -11,19 +11,12 @@ from tests.wire.log.batch_headers import read_batch_headers
 from tests.wire.log.java_batches import JavaBatches, JavaRefused, as_json, shown
 from tests.wire.log.random_batches import NOW_MS, Made, made_batch, made_log
 from tests.wire.log.test_columns import LIES
-from wire.log.batch_header import LOG_APPEND_TIME, TRANSACTIONAL
-from wire.log.batches import (
-    Batch,
-    Codec,
-    ControlType,
-    DamagedLog,
-    LogRecord,
-    control_type,
-    encode_batch,
-    records_of,
-    rewrite_batch,
-)
-from wire.log.control_records import coordinator_epoch, end_of_transaction
+from wire.log.batch_header import LOG_APPEND_TIME, TRANSACTIONAL, Batch
+from wire.log.batch_writer import encode_batch, rewrite_batch
+from wire.log.compression import Codec
+from wire.log.control_records import ControlType, control_type, coordinator_epoch, end_of_transaction
+from wire.log.errors import DamagedLog
+from wire.log.log_records import LogRecord, records_of
 
 pytestmark = pytest.mark.kafka
 

@@ -5,7 +5,9 @@ from confluent_kafka import Producer
 
 from tests.kafka.broker import Broker
 from tests.kafka.topics import fresh_topic
-from wire.log.batches import Codec, columns_of, records_of
+from wire.log.columns import columns_of
+from wire.log.compression import Codec
+from wire.log.log_records import records_of
 from wire.log.segments import read_log
 
 pytestmark = pytest.mark.kafka

@@ -7,7 +7,7 @@ import pytest
 from tests.wire.log.memory_file import MemoryFile, places
 from tests.wire.log.random_batches import made_log
 from wire.log import blocks
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.log.blocks import blocks_of
 from wire.log.salvage import parts_of
 

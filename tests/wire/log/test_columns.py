@@ -8,8 +8,12 @@ from tests.coordinator.store.tampering import with_payload
 from tests.wire.log.random_batches import made_log
 from tests.wire.log.readers import by_columns, one_by_one, plain
 from wire.log import columns
+from wire.log.batch_header import Batches
 from wire.log.batch_scan import scan
-from wire.log.batches import Batches, Codec, DamagedLog, columns_of, encode_batch
+from wire.log.batch_writer import encode_batch
+from wire.log.columns import columns_of
+from wire.log.compression import Codec
+from wire.log.errors import DamagedLog
 
 FILE = "00000000000000000000.log"
 

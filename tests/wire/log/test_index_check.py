@@ -9,7 +9,7 @@ import pytest
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.real_log import RealLog, segments_of
 from tests.support.long import cases
-from wire.log.batches import ControlType
+from wire.log.control_records import ControlType
 from wire.log.index_check import check_indexes
 from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
 from wire.log.segments import read_segment

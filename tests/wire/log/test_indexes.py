@@ -12,8 +12,8 @@ from tests.coordinator.store.tampering import with_field
 from tests.wire.log.java_batches import JavaBatches
 from tests.wire.log.random_batches import made_log
 from wire.log.batch_header import CONTROL
-from wire.log.batches import ControlType, encode_batch
-from wire.log.control_records import end_of_transaction
+from wire.log.batch_writer import encode_batch
+from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.indexes import INDEX_SUFFIXES, aborted_transactions, write_indexes
 from wire.log.segments import Segment, read_segment, segment_name
 

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.log.errors import DamagedLog
 from wire.log.salvage import MOST_FAULTS, parts_of, readable_columns
 

@@ -12,7 +12,8 @@ import pytest
 from tests.coordinator.store.tampering import with_field
 from wire.log import segments
 from wire.log.batch_scan import scan
-from wire.log.batches import DamagedLog, encode_batch
+from wire.log.batch_writer import encode_batch
+from wire.log.errors import DamagedLog
 from wire.log.segments import list_segments, read_log, read_segment, segment_name
 
 BATCHES = [encode_batch([(b"k", b"v" * 20)] * 2, base_offset=2 * i, timestamp=i) for i in range(4)]

@@ -13,10 +13,11 @@ from tests.support.long import cases
 from tests.wire.log.random_batches import Made, made_log
 from tests.wire.log.readers import by_columns, one_by_one, outcome
 from wire.log.batch_header import HEADER_BYTES
-from wire.log.batches import Codec, DamagedLog, control_type, records_of
-from wire.log.compression import MOST_BYTES, compress
-from wire.log.control_records import MalformedControlRecord, coordinator_epoch
+from wire.log.compression import MOST_BYTES, Codec, compress
+from wire.log.control_records import MalformedControlRecord, control_type, coordinator_epoch
+from wire.log.errors import DamagedLog
 from wire.log.indexes import aborted_transactions
+from wire.log.log_records import records_of
 from wire.log.segments import Segment, list_segments, parse_segment, read_segment, segment_name
 
 CASES = cases("KOHORT_FUZZ_CASES", 1_000, many=1_000_000)

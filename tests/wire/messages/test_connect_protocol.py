@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 
+from tests.kafka.connect import write_worker_assignment, write_worker_state
 from tests.support.long import cases
 from tests.wire.log.random_records import damaged
 from wire.messages.connect_protocol import (
@@ -13,8 +14,6 @@ from wire.messages.connect_protocol import (
     ConnectWorkerState,
     read_worker_assignment,
     read_worker_state,
-    write_worker_assignment,
-    write_worker_state,
 )
 from wire.messages.reader import DecodeError
 

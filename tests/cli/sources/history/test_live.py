@@ -32,7 +32,7 @@ from tests.support.authorizer import OPEN_AUTHORIZER, allow
 from tests.support.long import LONG, cases
 from tests.wire.log.random_records import damaged, record_of_few
 from wire.client.security import ConnectionSettings
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 
 EVER = 1 << 62
 CASES = cases("KOHORT_FUZZ_CASES", 20_000, many=1_000_000)

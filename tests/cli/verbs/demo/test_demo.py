@@ -20,7 +20,7 @@ from coordinator.store.data_directory import DataDirectory
 from groups.snapshot import Snapshot, read_snapshot
 from tests.cli.command import Kohort
 from tests.docs.pages import ROOT
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 
 NOW_MS = 1_780_000_000_000
 

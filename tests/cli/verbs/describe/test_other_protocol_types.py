@@ -11,15 +11,13 @@ import pytest
 
 from tests.cli.command import Kohort
 from tests.cli.served_data import Served, serving
-from tests.kafka.connect import WORKER, join_group
+from tests.kafka.connect import WORKER, join_group, write_worker_assignment, write_worker_state
 from tests.kafka.members import fresh_name
 from tests.migration.raw_group import RawGroup
 from wire.messages.connect_protocol import (
     CONNECTOR,
     ConnectAssignment,
     ConnectWorkerState,
-    write_worker_assignment,
-    write_worker_state,
 )
 
 DELAY_MS = 3000

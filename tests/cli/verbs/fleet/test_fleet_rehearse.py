@@ -10,7 +10,7 @@ import pytest
 from cli.render.document import Document
 from cli.render.output_format import OutputFormat
 from cli.verbs.fleet.rehearse import rehearsal_report
-from pipeline.rehearsal import RehearsalRun
+from pipeline.rehearsal.run import RehearsalRun
 from tests.cli.command import Kohort
 from tests.cli.render.rendered import rendered
 from tests.pipeline.conftest import spark as spark

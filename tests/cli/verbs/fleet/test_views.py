@@ -12,7 +12,7 @@ from cli.verbs.fleet.audit import Audit, fleet_audit_document
 from cli.verbs.fleet.history import History, HistoryRequest, fleet_history_document
 from cli.verbs.fleet.sources import LogPaths
 from groups.model import Group, GroupState, GroupType
-from pipeline.audit import AuditRun, MigrationRank
+from pipeline.audit.run import AuditRun, MigrationRank
 from pipeline.history import HistoryRun, HistoryTable, Quarantined
 from tests.cli.render.rendered import rendered
 from tests.cli.schemas import faults, load

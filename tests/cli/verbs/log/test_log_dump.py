@@ -23,7 +23,7 @@ from tests.cli.coordinator_log import PARTITION, START_MS, UNKNOWN_TYPE, commit,
 from tests.cli.schemas import load
 from tests.coordinator.store.logs import Written
 from tests.wire.log.random_records import damaged, random_records
-from wire.log.batches import encode_batch
+from wire.log.batch_writer import encode_batch
 from wire.messages.record_codec import json_key, json_value
 
 RECORDS = 14

@@ -20,7 +20,9 @@ from tests.coordinator.store.state_records import state_records
 from tests.kafka.tool_host import DUMP_LOG, ToolHost
 from tests.wire.log.batch_headers import read_batch_headers
 from tests.wire.log.random_records import random_records
-from wire.log.batches import Codec, encode_batch, records_of, rewrite_batch
+from wire.log.batch_writer import encode_batch, rewrite_batch
+from wire.log.compression import Codec
+from wire.log.log_records import records_of
 
 pytestmark = pytest.mark.kafka
 

@@ -15,7 +15,7 @@ from coordinator.engine import records as stored
 from coordinator.store.records import encode_record
 from tests.coordinator.store.logs import Pairs, Written
 from wire.log.batch_header import batch_at
-from wire.log.batches import ControlType
+from wire.log.control_records import ControlType
 from wire.messages.embedded_protocol import (
     EmbeddedAssignment,
     EmbeddedSubscription,
