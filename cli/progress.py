@@ -1,8 +1,6 @@
 """Progress of work that takes over a second, on a terminal only, and never mixed with data. Only one line is on stderr
 at a time: the line of the innermost `Spinner` or `Progress`. Other output removes it first with `cleared()`."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
@@ -21,7 +19,7 @@ TAIL = 24  # Columns kept at the end of a line that is too long: they contain th
 _TURNS = "|/-\\"
 _CLEAR = "\r\x1b[K"
 _lock = threading.RLock()
-_lines: list[_Line] = []  # The lines in use, the innermost last; only the innermost is drawn
+_lines: "list[_Line]" = []  # The lines in use, the innermost last; only the innermost is drawn
 
 
 class _Line:

@@ -1,7 +1,5 @@
 """The entries of a list of groups, and why some are missing: all of the model that `kohort list`, run often, needs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -20,7 +18,7 @@ class GroupType(Enum):
     UNKNOWN = "unknown"
 
     @classmethod
-    def parse(cls, text: str) -> GroupType:
+    def parse(cls, text: str) -> "GroupType":
         """From a name in any case; ValueError lists the names."""
         name = text.strip().lower()
         if name == "generic":
@@ -45,7 +43,7 @@ class GroupState(Enum):
     UNKNOWN = "Unknown"
 
     @classmethod
-    def parse(cls, text: str) -> GroupState:
+    def parse(cls, text: str) -> "GroupState":
         """From a name in any case, with or without underscores; ValueError lists the names."""
         name = text.strip().replace("_", "").lower()
         for state in cls:

@@ -1,12 +1,10 @@
 """The model of consumer groups, to which any source is converted. None means *unknown*, neither 0 nor missing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, Self, TypeAlias
 from uuid import UUID
 
 from groups.connect import ConnectMember
@@ -47,7 +45,7 @@ class MemberProtocol(Enum):
     CONSUMER = "consumer"
 
     @classmethod
-    def parse(cls, text: str) -> MemberProtocol:
+    def parse(cls, text: str) -> Self:
         name = text.lower()
         return cls("classic" if name == "generic" else name)
 
@@ -204,7 +202,7 @@ class PendingOffsets:
     problem: str | None = None  # Why the transactions are not known
 
     @classmethod
-    def of(cls, places: Iterable[tuple[str, int]]) -> PendingOffsets:
+    def of(cls, places: Iterable[tuple[str, int]]) -> Self:
         """Offsets of these partitions, in transactions that are not known."""
         return cls(partitions=by_topic(places))
 

@@ -1,10 +1,8 @@
 """What the release of Kafka Streams and `upgrade.from` decide about a thread: the versions of its assignor's data, and
 whether it is eager (AssignorConfiguration; KIP-268, KIP-429; releases 2.3.1, 2.8.2, 3.9.1 and 4.4.0, tried)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from wire.messages.streams_assignor import NEWEST_VERSION, OLDEST_WITH_OFFSET_SUMS
 
@@ -41,7 +39,7 @@ class ThreadRelease:
     session_timeout_ms: int  # By default
 
     @classmethod
-    def of(cls, release: str | None, upgrade_from: str | None) -> ThreadRelease:
+    def of(cls, release: str | None, upgrade_from: str | None) -> Self:
         """None: the newest release, and no `upgrade.from`. Raises ValueError: a text is no release, or this release
         does not start with this `upgrade.from`."""
         number = None if release is None else release_number(release)

@@ -5,15 +5,13 @@ and the class. None means *unknown*; numbers may be texts. An error has the path
 (`groups.yaml_files.position_of`). Readers and writers are built once per class: a large file costs one call per value.
 """
 
-from __future__ import annotations
-
 from binascii import b2a_base64
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
 from itertools import pairwise
 from types import MappingProxyType, UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from groups.times import duration_forms, read_duration
@@ -80,7 +78,7 @@ class Malformed(GroupsError):
     def __str__(self) -> str:
         return f"{dotted(self.path)}: {self.message}" if self.path else self.message
 
-    def below(self, step: str | int) -> Malformed:
+    def below(self, step: str | int) -> Self:
         """The same error with the path from the value's container: `step` is put before it."""
         self.path = (step, *self.path)
         return self

@@ -1,13 +1,11 @@
 """YAML and JSON files as trees of original texts (`on`, `0123`), positions of values in a file, and readable YAML."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, Self
 
 import yaml
 
@@ -38,7 +36,7 @@ class TreeError(GroupsError):
         super().__init__(f"{self.place}: {field + ': ' if field else ''}{message}")
 
     @classmethod
-    def at(cls, file: Path, text: str, error: Malformed) -> TreeError:
+    def at(cls, file: Path, text: str, error: Malformed) -> Self:
         """The error for a value of the file that `groups.trees` refused."""
         line, column = position_of(text, error.path) or (None, None)
         return cls(file, line, dotted(error.path), error.message, column=column)

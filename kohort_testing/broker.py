@@ -1,7 +1,5 @@
 """The broker of a test: `kohort serve` in a process that answers lines of JSON, and exits at the end of its input."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -29,7 +27,7 @@ class _Ended(ABC):
 class Fault(_Ended):
     """An active fault, until it is cleared: at the latest at the end of its `with` block."""
 
-    def __init__(self, faults: Faults, number: int) -> None:
+    def __init__(self, faults: "Faults", number: int) -> None:
         self._faults = faults
         self.id = number
 

@@ -6,8 +6,6 @@ they are assumed to be spread evenly: the last of `n` learns after `n / (n + 1)`
 of brokers and clients are not counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -45,7 +43,7 @@ def rebalance_classic(
     leader: Leader,
     latest: Owners,
     joined: Collection[str],
-    timing: HeartbeatTiming,
+    timing: "HeartbeatTiming",
 ) -> RebalanceOutcome:
     """All members of a classic group rejoin, cooperative ones as often as necessary. `joined` are ids of new members:
     they do not wait for a notification. `latest` contains the last owners of each partition, and is updated. Raises
@@ -110,7 +108,7 @@ def _assigned(group: Group, named: Mapping[str, Mapping[str, Sequence[int]]], re
 
 
 def _classic_waits(
-    before: Owners, latest: Owners, eager: Collection[str], notified: int, timing: HeartbeatTiming
+    before: Owners, latest: Owners, eager: Collection[str], notified: int, timing: "HeartbeatTiming"
 ) -> list[OwnerGap]:
     """The gaps while a classic group rejoins; `notified`: the number of members that learn from a heartbeat."""
     waits = []

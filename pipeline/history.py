@@ -1,7 +1,5 @@
 """The history of a cluster's groups: from logs to the tables, and the run's results."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -230,7 +228,7 @@ class _Run:
             self._report(step)
             return self._store.write(table or step.value, rows())
 
-    def _quarantine(self, written: _Written) -> Stored | None:
+    def _quarantine(self, written: "_Written") -> Stored | None:
         """The rows of all runs, each once: every run finds unreadable data again. None: there are no new rows."""
         if not written.rows[writing.QUARANTINE_TABLE]:
             return None

@@ -5,8 +5,6 @@ the next run removes the remains. Events are only added; tables derived from the
 reads Parquet with Hive's partitions can read a table by its directory. On a local file system one process at a time
 can write; elsewhere the user must ensure that."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -72,7 +70,7 @@ class Catalog:
         return json.dumps(tree, indent=1)
 
     @classmethod
-    def from_json(cls, text: str, where: str) -> Catalog:
+    def from_json(cls, text: str, where: str) -> "Catalog":
         """Parse the file. Raises NotATableStore: it is another file, or of an unknown version."""
         try:
             tree = json.loads(text)
@@ -134,7 +132,7 @@ def read_catalog(spark: SparkSession, out: str) -> Catalog:
 
 
 @contextmanager
-def opened_store(spark: SparkSession, out: str) -> Iterator[Store]:
+def opened_store(spark: SparkSession, out: str) -> "Iterator[Store]":
     """The tables in `out`, for writing; it may be empty or missing. Raises NotATableStore: it contains something else.
     Raises StoreInUse."""
     out = absolute(out)

@@ -4,8 +4,6 @@ attempt uses, and returns a manifest of them; only files in the manifests of suc
 are most of a log, and other events are in separate files: the statistics let a reader of groups skip the former.
 The memory of a task is bounded."""
 
-from __future__ import annotations
-
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -173,7 +171,7 @@ class _Files:
         self._open.move_to_end(key)
         self._open[key].write(rows)
 
-    def _opened(self, key: tuple[str, str], schema: pa.Schema) -> _File:
+    def _opened(self, key: tuple[str, str], schema: pa.Schema) -> "_File":
         table, part = key
         directory, _, kind = part.rpartition("/")
         name = "-".join(filter(None, (self._name, str(self._count), kind))) + ".parquet"

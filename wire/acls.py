@@ -1,7 +1,5 @@
 """Access control entries, and what has settings, in Kafka's terms: numbers are those on the wire."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,7 +12,7 @@ class _Known(IntEnum):
     """Enumerated numbers; an unknown one is UNKNOWN, 0."""
 
     @classmethod
-    def _missing_(cls, _: object) -> _Known:
+    def _missing_(cls, _: object) -> "_Known":
         return cls(0)
 
 

@@ -14,8 +14,6 @@ Source: org.apache.kafka.coordinator.group.assignor.UniformAssignor, UniformHomo
 modern.ModernGroup.subscriptionType.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -97,7 +95,12 @@ def assign_homogeneous(group: DenseGroup, java: Java) -> tuple[Assignment, Chang
 
 
 def _change(
-    group: DenseGroup, topics: Sequence[int], plan: _Plan, unassigned: Ints, receivers: Ints, maps: TargetMaps
+    group: DenseGroup,
+    topics: Sequence[int],
+    plan: "_Plan",
+    unassigned: Ints,
+    receivers: Ints,
+    maps: TargetMaps,
 ) -> None:
     """Apply the assignor's changes to the maps of targets: members revoke excess partitions, then others get more."""
     topic_of = group.topic_of
@@ -139,7 +142,7 @@ class _Claims:
     disputed: bool  # whether a partition occurs twice
 
     @classmethod
-    def of(cls, group: DenseGroup, topics: Sequence[int]) -> _Claims:
+    def of(cls, group: DenseGroup, topics: Sequence[int]) -> "_Claims":
         rows = group.owned.partitions
         values = rows.values
         members = np.repeat(np.arange(len(rows), dtype=np.int32), rows.lengths)

@@ -15,8 +15,6 @@ racks. Once one topic does, pass 1 runs for all. A member without a rack matches
 Source: org.apache.kafka.clients.consumer.RangeAssignor, AbstractPartitionAssignor.useRackAwareAssignment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -43,7 +41,7 @@ class RangeTopic:
     subscribers: Ints  # sorted member indices
     partitions: int
     racks: Sequence[Racks] = ()  # the racks of each partition; empty if no subscriber has a rack
-    quota: Quota | None = None
+    quota: "Quota | None" = None
     owners: Ints | None = None
     """The assignments of pass 1: index into `subscribers` by partition, -1 for none yet."""
 

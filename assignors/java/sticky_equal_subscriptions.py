@@ -15,8 +15,6 @@ not kept. The rest is assigned to the remaining places (`hand_out`):
 Source: AbstractStickyAssignor.ConstrainedAssignmentBuilder (Kafka 4.3.1).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
@@ -91,7 +89,7 @@ def _three_keys(first: Ints, second: Ints, third: Ints) -> Ints:
     return np.lexsort((third, second, first))
 
 
-def _places(inputs: StickyInput, counts: Ints, total: int, filled: int) -> OpenQuotas:
+def _places(inputs: StickyInput, counts: Ints, total: int, filled: int) -> "OpenQuotas":
     low, above = divmod(total, inputs.member_count)
     order = inputs.by_id
     in_order = counts[order]

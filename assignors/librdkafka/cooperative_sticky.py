@@ -31,8 +31,6 @@ Source: librdkafka 2.15, rd_kafka_sticky_assignor_assign_cb, rd_kafka_cooperativ
 prepopulateCurrentAssignments, rd_kafka_collect_partitions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -91,7 +89,7 @@ def assign(group: DenseGroup) -> Result:
 class _Plan:
     """An unfinished assignment: members by partition id, or NO_MEMBER."""
 
-    def __init__(self, group: DenseGroup, members: Sequence[int], claims: JudgedClaims) -> None:
+    def __init__(self, group: DenseGroup, members: Sequence[int], claims: "JudgedClaims") -> None:
         self.group, self.members, self.claims = group, np.array(members, dtype=np.int64), claims
         plain = group.subscribers(np.arange(len(group.spec.members)))
         self.subscribers = [plain[t] for t in range(len(group.spec.topics))]

@@ -27,8 +27,6 @@ Source: librdkafka 2.15, performReassignments, isBalanced, processPartitionMovem
 PartitionMovements_getTheActualPartitionToBeMoved.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -69,7 +67,7 @@ class Rebalancer:
     """The owner of each partition; of several owners the first in the order of the JoinGroup response."""
     thought: Ints  # the owner of each partition that the leader assumes
     counts: Ints  # the number of partitions of each member; a partition owned twice counts twice
-    movements: Movements = field(init=False)
+    movements: "Movements" = field(init=False)
     shared: dict[int, Counter[int]] = field(default_factory=dict)
     """Owners of the partitions that are owned more than once, and how often each owns them."""
     _takes_part: list[bool] = field(init=False)

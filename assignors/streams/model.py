@@ -1,12 +1,10 @@
 """Tasks, the threads that run them, and the settings that decide where. A *client* is a process: one instance of
 KafkaStreams, with the process id that its threads send. A *thread* is a member of the group."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from uuid import UUID
 
 import numpy as np
@@ -30,7 +28,7 @@ class Task(NamedTuple):
     partition: int
 
     @classmethod
-    def parse(cls, text: str) -> Task:
+    def parse(cls, text: str) -> Self:
         """Raises ValueError: the text is not `SUBTOPOLOGY_PARTITION`."""
         match = re.fullmatch(r"(\d{1,10})_(\d{1,10})", text, re.ASCII)
         if match is None:

@@ -1,8 +1,6 @@
 """Lanes over time, as SVG: a caller describes its picture (`Drawing`), with spans, bars and texts in each lane, over
 one axis, and a legend. Colors are classes of the page's style sheet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain, count, groupby
@@ -67,7 +65,7 @@ class Box:
     top: float = 0.0  # The distance from the top of the lane
     height: float
     gap: float = 0.0  # The space left at both ends
-    bars: tuple[Box, ...] = ()
+    bars: "tuple[Box, ...]" = ()
     texts: tuple[Label, ...] = ()
 
 

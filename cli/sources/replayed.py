@@ -1,12 +1,10 @@
 """Groups from a coordinator's own records: a broker's log directories, or the embedded coordinator's."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 from uuid import UUID
 
 from cli.errors import CommandError
@@ -69,7 +67,7 @@ class ReplayedSource(Source):
         named: tuple[KnownTopic, ...] = (),
         is_embedded: bool = False,
         notices: Iterable[str] = (),
-    ) -> ReplayedSource:
+    ) -> Self:
         """Read the directories. CommandError if they belong to different clusters."""
         clusters = _cluster_ids(directories)
         if len(clusters) > 1:

@@ -1,11 +1,9 @@
 """A consumer's settings, and the differences between client libraries, each with its source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import Any
+from typing import Any, Self
 
 from assignors.assignor import Leader
 from coordinator.errors import InvalidSetting
@@ -231,7 +229,7 @@ class MemberSettings:
         return tuple(field.name.replace("_", ".") for field in fields(cls))
 
     @classmethod
-    def parse(cls, settings: Mapping[str, object]) -> MemberSettings:
+    def parse(cls, settings: Mapping[str, object]) -> Self:
         """Settings from Kafka's names and texts (or numbers). Raises InvalidSetting: with the nearest name."""
         known = {field.name.replace("_", "."): field for field in fields(cls)}
         values: dict[str, Any] = {}

@@ -1,7 +1,5 @@
 """The topics of the cluster, as the coordinator knows them."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -48,7 +46,7 @@ class TopicImage:
     version: int = 0
 
     @classmethod
-    def of(cls, topics: Iterable[TopicInfo], version: int = 0) -> TopicImage:
+    def of(cls, topics: Iterable[TopicInfo], version: int = 0) -> "TopicImage":
         return cls(topics={topic.name: topic for topic in topics}, version=version)
 
     @cached_property

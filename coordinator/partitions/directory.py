@@ -3,8 +3,6 @@ half-written batch of a killed process is then cut off, with everything after it
 it is closed. `log-start-offset-checkpoint` has the log start offsets that DeleteRecords has moved. Source:
 LogManager, LogLoader."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ verified."""
 class StoredCheckpoints:
     """The checkpoints of one partition (`partition.Checkpoints`)."""
 
-    directory: RecordDirectory
+    directory: "RecordDirectory"
     topic: str
     number: int
 

@@ -11,13 +11,11 @@ and the end of a group's former life may be missing while its later life is ther
 Source: LogCleaner; KAFKA-20254 and KAFKA-17306 (prefixes), KAFKA-19862 and KAFKA-21117 (replaced segments). Brokers of
 earlier releases, known by the missing KIP or fix (`LACKS`), refuse some requests and cannot load some records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, compress
 from random import Random
-from typing import TypeAlias, get_args
+from typing import Self, TypeAlias, get_args
 
 from coordinator.engine.calls import AnyRequest, Request
 from coordinator.engine.classic.group import ClassicGroup
@@ -43,7 +41,7 @@ class CleanerPositions:
     known: int = 0
 
     @classmethod
-    def draw(cls, random: Random, ends: Sequence[int]) -> CleanerPositions:
+    def draw(cls, random: Random, ends: Sequence[int]) -> Self:
         """A random compaction: of the whole log long ago, of a part of it, or of a part while it is read."""
         low, high = sorted(random.choices(sorted({0, *ends}), k=2))
         match random.randrange(3):

@@ -4,8 +4,6 @@ A record is a frame version (1), number and version, all varints, then the messa
 is read, then the log from its offset; segments that a snapshot covers may be deleted.
 Source: MetadataRecordSerde, Snapshots, TopicsDelta, MetadataBatchLoader (KIP-868 transactions)."""
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Mapping
@@ -83,7 +81,7 @@ def read_cluster_metadata(directory: Path, *, as_of_ms: int | None = None) -> Me
     return metadata
 
 
-def _read_snapshot(directory: Path, replay: _Replay) -> int:
+def _read_snapshot(directory: Path, replay: "_Replay") -> int:
     """Read the newest snapshot of the time, if any. Returns the offset from which the log must be read."""
     matches = {path: _SNAPSHOT.fullmatch(path.name) for path in directory.iterdir()}
     snapshots = {path: (int(name[1]), int(name[2])) for path, name in matches.items() if name is not None}

@@ -2,8 +2,6 @@
 latest leader epoch, as that leader was elected from in-sync replicas; among copies of the same epoch, the longest.
 Source: ReplicaManager, UnifiedLog.endOffsetForEpoch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,7 +27,7 @@ class Notice:
         position = "" if self.position is None else f", byte {self.position}"
         return f"{self.file}{position}: {self.message}"
 
-    def with_consequence(self, consequence: str, is_problem: bool = False) -> Notice:
+    def with_consequence(self, consequence: str, is_problem: bool = False) -> "Notice":
         return replace(self, message=f"{self.message}; {consequence}", is_problem=is_problem)
 
 

@@ -4,8 +4,6 @@ offset: an uncommitted record must not hide an older one. Compacted segments rep
 before that they are files without effect (`.cleaned`), as a new topic of the same name may use the directory by now.
 Source: LogCleanerManager.grabFilthiestCompactedLog, cleanableOffsets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +24,7 @@ InLogsThread: TypeAlias = Callable[[Callable[[], None]], None]
 class CompactionRun:
     """The segments from the start of a log up to the offset `end`, dirty from `first_dirty`."""
 
-    compaction: LogCompaction
+    compaction: "LogCompaction"
     settings: CompactionSettings
     first_dirty: int
     end: int

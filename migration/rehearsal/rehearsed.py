@@ -1,7 +1,5 @@
 """The results of playing a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from statistics import median
@@ -26,7 +24,7 @@ class GroupSummary:
     upgraded: int
 
     @classmethod
-    def of(cls, group: Group | None) -> GroupSummary:
+    def of(cls, group: Group | None) -> "GroupSummary":
         if group is None:
             return cls(type=None, protocol=None, state=None, members=0, upgraded=0)
         spoken = [member.protocol for member in group.members]
@@ -58,7 +56,7 @@ class GatePoll:
         strayed = ("strayed",) if judged.strayed is not None else ()
         return (*strayed, *(check.check for check in judged.checks if check.holds is not True))
 
-    def repeats(self, before: GatePoll) -> bool:
+    def repeats(self, before: "GatePoll") -> bool:
         mine, its = ((poll.place, poll.round, poll.closed_by, poll.shown) for poll in (self, before))
         return mine == its
 

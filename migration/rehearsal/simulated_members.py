@@ -1,7 +1,5 @@
 """The members of the simulation: the known facts of each member of a group, and assumptions for the rest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -220,7 +218,7 @@ class MemberAction:
 
     is_ahead: bool = False  # Whether it is an action of the plan's next round, done too early
 
-    def delayed(self, by_s: float) -> MemberAction:
+    def delayed(self, by_s: float) -> "MemberAction":
         """The same action, but the started process is up `by_s` seconds later."""
         if self.script is None:
             return self

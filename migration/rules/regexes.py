@@ -1,7 +1,5 @@
 """Rules about subscriptions by regex: librdkafka's `^` moves the matching to the broker, Java still does it itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -85,7 +83,7 @@ def _engines(case: Case) -> list[ClientEngine | None]:
     return list(dict.fromkeys(engines.values())) or [None]
 
 
-def _stays_in_the_client(pattern: str, judgments: Iterable[_RuleResult]) -> _RuleResult:
+def _stays_in_the_client(pattern: str, judgments: "Iterable[_RuleResult]") -> "_RuleResult":
     """Java sends a regex only for subscribe(SubscriptionPattern); by a Pattern it sends names (tried on 4.3.1)."""
     then = " ".join(message for _, _, message, _ in judgments)
     return (

@@ -1,8 +1,6 @@
 """The errors between this client and a broker, and results next to partial failures. Every message has the broker as
 ``host:port`` and the next step, and none a password."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -107,7 +105,7 @@ class Answers(Generic[K, V]):
     failed: Mapping[K, Failure]
 
     @classmethod
-    def of(cls, outcomes: Mapping[K, V | Failure]) -> Answers[K, V]:
+    def of(cls, outcomes: Mapping[K, V | Failure]) -> "Answers[K, V]":
         return cls(
             found={key: value for key, value in outcomes.items() if not isinstance(value, Failure)},
             failed={key: value for key, value in outcomes.items() if isinstance(value, Failure)},

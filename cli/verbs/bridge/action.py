@@ -1,7 +1,5 @@
 """The loop of `kohort bridge`: observe, decide (`migration.bridge`) and act until nothing is left to do, and report."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -79,7 +77,7 @@ class BridgeChange:
     why_not: str | None = None
 
     @classmethod
-    def planned(cls, source: Source, name: str, *, is_watched: bool) -> BridgeChange:
+    def planned(cls, source: Source, name: str, *, is_watched: bool) -> "BridgeChange":
         read = source.describe([name], offsets=False)
         with_leader = source.with_leaders(read.items)
         return cls(

@@ -1,7 +1,5 @@
 """Committed offsets and lag in `kohort describe`, and their sums by topic, by group, and over all groups."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -171,7 +169,7 @@ class Totals:
     longest_ms: int | None
 
     @classmethod
-    def of(cls, rows: Sequence[PartitionLag]) -> Totals:
+    def of(cls, rows: Sequence[PartitionLag]) -> "Totals":
         """The sums over rows of a table of offsets."""
         return cls(
             partitions=len(rows),

@@ -1,7 +1,5 @@
 """Groups without partitions in `kohort describe`: workers of Kafka Connect, and groups that elect a leader."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,7 +24,7 @@ class RoleColumns:
     verbose: bool
 
     @classmethod
-    def of(cls, groups: Sequence[Group], *, verbose: bool) -> RoleColumns:
+    def of(cls, groups: Sequence[Group], *, verbose: bool) -> "RoleColumns":
         others = [group for group in groups if group.members and not group.shares_partitions]
         of_connect = any(group.protocol_type == CONNECT for group in others)
         of_candidates = any(group.protocol_type == SCHEMA_REGISTRY for group in others)

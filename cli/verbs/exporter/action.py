@@ -1,7 +1,5 @@
 """Run `kohort exporter`: polls in this thread, scrapes in others."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import time
@@ -75,7 +73,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
     notice("stopped")
 
 
-def _run(poller: _Poller, interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:
+def _run(poller: "_Poller", interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:
     unwritten = ""
     while True:
         started = time.monotonic()

@@ -1,8 +1,6 @@
 """Polls: the facts that each reads of all groups, and what several of them show. Brokers do not report the generation
 of a classic group: its rebalances are counted when it starts one, or its members or partitions have changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -203,7 +201,7 @@ class ExporterHistory:
     interval_ms: int = 0  # The time between polls
     groups: Mapping[str, PolledHistory] = field(default_factory=dict)
 
-    def after(self, reading: PollResult) -> ExporterHistory:
+    def after(self, reading: PollResult) -> "ExporterHistory":
         """The history after another poll. Deleted groups are dropped; one that cannot be read is kept."""
         kept_ms = WINDOW_MS - self.interval_ms
         before = {name: self.groups.get(name, PolledHistory()) for name in reading.groups}

@@ -1,7 +1,5 @@
 """A change of the finalized levels of features: checked here and by the brokers, and what it turns off."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -48,7 +46,7 @@ class LevelsRequest:
     @classmethod
     def parse(
         cls, texts: Iterable[str], release: str | None, *, downgrade: bool, unsafe: bool
-    ) -> LevelsRequest:
+    ) -> "LevelsRequest":
         """Raises UsageError: not FEATURE=LEVEL, named twice, nothing to set, or two kinds of requests."""
         levels: dict[str, int] = {}
         for text in texts:

@@ -1,7 +1,5 @@
 """Check a gate: once, a second time if it would open, or repeatedly until it opens or can no longer open."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -103,7 +101,7 @@ class NotesFile:
     is_written: bool
 
     @classmethod
-    def of_plan(cls, plan_file: Path, plan: Plan, *, is_written: bool) -> NotesFile:
+    def of_plan(cls, plan_file: Path, plan: Plan, *, is_written: bool) -> "NotesFile":
         file = plan_file.with_name(plan_file.name + SUFFIX)
         return cls(file, _read(file, plan), is_written)
 

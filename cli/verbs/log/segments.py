@@ -1,7 +1,5 @@
 """Find segment files from files, partitions' directories and log directories, and check them for damage."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -76,7 +74,7 @@ class SegmentData:
     data: bytes
 
     @classmethod
-    def read(cls, path: Path) -> SegmentData:
+    def read(cls, path: Path) -> "SegmentData":
         """Raises OSError: the file cannot be read;. Raises DamagedLog: it is too long for a segment."""
         if path.stat().st_size > MOST_BYTES:
             raise DamagedLog(path, MOST_BYTES, "a segment has at most 2^31 - 1 bytes, this file has more")

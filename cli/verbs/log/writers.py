@@ -1,7 +1,5 @@
 """The formats of `kohort log dump`, written while the log is read: memory use does not depend on its size."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time
@@ -233,7 +231,7 @@ def print_records(
 
 
 def dump(
-    files: Sequence[Path], record_filter: RecordFilter, writer: LineWriter, *, batches: bool
+    files: Sequence[Path], record_filter: RecordFilter, writer: "LineWriter", *, batches: bool
 ) -> tuple[Problem, ...]:
     """Write the selected records of segments, or their batches; returns the problems of unreadable data."""
     problems: list[Problem] = []

@@ -1,7 +1,5 @@
 """`kohort offsets clone`: plan to commit the same offsets, or those of the same records in another cluster."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -112,7 +110,7 @@ def copy_request(
 
 def plan_cluster_clone(
     source: Source, target: Source, request: CopyRequest, writer: ClusterWriter | None
-) -> ClusterCopy:
+) -> "ClusterCopy":
     """Plan the offsets to commit in the target that correspond to a group's committed offsets in the source."""
     reader, copies = _records_of(source), _records_of(target)
     clusters = [client.metadata([]) for client in (reader, copies)]

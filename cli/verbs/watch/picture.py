@@ -1,12 +1,10 @@
 """A recording as a picture: the owner of each partition over time, and gaps without one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from cli.output import write_file
 from cli.render import lanes as draw
@@ -71,7 +69,7 @@ class OwnershipHistory:
     left_out: int  # Number of partitions that are not drawn; those that changed least are left out
 
     @classmethod
-    def of(cls, by_place: Mapping[Place, tuple[Run, ...]]) -> OwnershipHistory:
+    def of(cls, by_place: Mapping[Place, tuple[Run, ...]]) -> Self:
         together: dict[tuple[Run, ...], list[Place]] = {}
         for partition in sorted(by_place):
             together.setdefault(by_place[partition], []).append(partition)

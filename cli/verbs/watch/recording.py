@@ -1,15 +1,13 @@
 """Recordings: the observations of a watch in a file of JSON documents, one per line, after a header.
 The output of `kohort watch --output json` is a recording too: its events are skipped and computed again."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, TextIO, TypeAlias
+from typing import IO, Any, Self, TextIO, TypeAlias
 
 from cli.errors import CommandError, UsageError
 from cli.render.document import FORMAT_VERSION, fields
@@ -113,7 +111,7 @@ class Recorder:
         self._stream, self._file = stream, file
 
     @classmethod
-    def create(cls, file: Path, *, force: bool) -> Recorder:
+    def create(cls, file: Path, *, force: bool) -> Self:
         """A new file that only its owner can read; with `force` an old one is overwritten."""
         how = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if force else os.O_EXCL)
         try:

@@ -1,7 +1,5 @@
 """Run a watch until its condition is met, the time is up, or Ctrl-C."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -97,7 +95,7 @@ def _is_drawn(options: WatchOptions) -> bool:
     return options.output is not StreamOutput.JSON and can_draw(sys.stdout)
 
 
-def _watch(options: WatchOptions, until: Until | None, feed: Feed, stack: ExitStack) -> ExitStatus:
+def _watch(options: WatchOptions, until: "Until | None", feed: Feed, stack: ExitStack) -> ExitStatus:
     """Show and record every observation; the sink is created for the first one. FALSE when the time is up, or the
     recording ends, before the condition was met. KeyboardInterrupt is raised if nothing was shown, or there is a
     condition."""
@@ -145,7 +143,7 @@ class Until:
     _since_ms: int | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Until:
+    def parse(cls, text: str) -> "Until":
         """`stable`, `empty`, or an epoch. UsageError for anything else."""
         word = text.strip().lower()
         if word == STABLE:

@@ -1,8 +1,6 @@
 """The state of a watch: observations of its groups, and facts from several, such as durations without an owner.
 Durations have bounds, because events between two observations have no exact time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -98,7 +96,7 @@ class WatchState:
     labels: Mapping[str, str] = field(default_factory=dict)  # Labels of members, including former ones, by id
     last: WatchObservation | None = None  # The newest observation, even if it read nothing
 
-    def step(self, observation: WatchObservation) -> tuple[WatchState, tuple[ObservedEvent, ...]]:
+    def step(self, observation: WatchObservation) -> "tuple[WatchState, tuple[ObservedEvent, ...]]":
         """The state after another observation, and the events since the previous one; the first one has no events."""
         groups = dict(self.groups)
         labels = dict(self.labels)

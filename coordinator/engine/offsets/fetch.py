@@ -1,8 +1,6 @@
 """OffsetFetch, for one group or for many at once. Source: KafkaApis.fetchOffsetsForGroup,
 OffsetMetadataManager.fetchOffsets."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -31,7 +29,7 @@ class OffsetQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetFetchAnswer:
-    groups: tuple[QueriedOffsets, ...] = ()
+    groups: "tuple[QueriedOffsets, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

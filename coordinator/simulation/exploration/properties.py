@@ -2,12 +2,10 @@
 The first eight and `EventuallyConverges` have the names of the published model of KIP-848
 (Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2); docstrings name counterparts of its variables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from coordinator.consumer.consumer_member import AsyncConsumer
 from coordinator.consumer.outputs import CallbackKind, Partitions, TopicPartition
@@ -31,7 +29,7 @@ class PreviousState:
     owned: Mapping[str, Partitions]
 
     @classmethod
-    def of(cls, world: ExploredState) -> PreviousState:
+    def of(cls, world: ExploredState) -> Self:
         return cls(
             client_epochs={
                 name: (world.processes[name], member.epoch)
