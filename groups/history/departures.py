@@ -28,10 +28,11 @@ from groups.times import duration_text
 _SECOND: Final = 1_000_000  # times are in µs
 LOOK_AHEAD_US: Final = 15 * _SECOND
 """The time for a successor's progress: automatic commits are 5 s apart."""
-LOOK_BACK_US: Final = (300 * _SECOND, 3600 * _SECOND)
+_LOOK_BACK_US: Final = (300 * _SECOND, 3600 * _SECOND)
 """Commits from before twice the session timeout, but at least and at most this long before, are not considered."""
 _JITTER: Final = _SECOND // 4  # of timers, of the answers to them, and between the clocks of brokers
 _DELAY: Final = 2 * _SECOND  # of commits and of rejoining, on a busy machine
+_OUTAGE: Final = 7 * _SECOND  # of a coordinator: after it all sessions start again
 _HEARTBEAT: Final = {Protocol.CLASSIC: 3 * _SECOND, Protocol.CONSUMER: 5 * _SECOND}
 """The default intervals: heartbeat.interval.ms, group.consumer.heartbeat.interval.ms."""
 _LONG: Final = 30 * _SECOND
@@ -42,6 +43,8 @@ _BEATS: Final = 3  # the number of equal times between commits that are a rhythm
 _RUN: Final = 5  # equal times that are a rhythm, whatever was before: in a rebalance there are other commits
 _EARLY, _LATE, _MOSTLY = 0.95, 1.1, 0.75
 """Times of the usual time that still are equal to it, and the share that must be."""
+_ALIKE: Final = 1.01  # the ratio of two times that are a rhythm although there are only two
+_HASTY: Final = 0.9  # the least time after one that was late that still is equal to the usual one
 _TICK: Final = _SECOND // 200  # of clients' timers
 _READ_ON: Final = 0.5  # the share of the records expected during a silence that shows that there were some
 
@@ -104,13 +107,12 @@ class _Habit:
     left_records: bool = False  # whether its successors read what it would have read while it was silent
 
 
-def look_back_us(session_us: int | None) -> int:
-    least, most = LOOK_BACK_US
-    return min(max(2 * (session_us or 0), least), most)
+def look_back_us(session_timeout_ms: int | None) -> int:
+    least, most = _LOOK_BACK_US
+    return min(max(2000 * (session_timeout_ms or 0), least), most)
 
 
-def _habit(departure: Departure, commits: CommitView, session: int | None) -> _Habit:
-    begin = departure.at - look_back_us(session)
+def _habit(departure: Departure, commits: CommitView, begin: int) -> _Habit:
     own = {
         place: [commit for commit in commits.recent(place, departure.at) if commit.time >= max(since, begin)]
         for place, since in departure.places.items()
@@ -123,6 +125,11 @@ def _habit(departure: Departure, commits: CommitView, session: int | None) -> _H
     gaps = [later - earlier for earlier, later in pairwise(times)]
     usual = median(gaps) if gaps else 0
     equal = [_EARLY * usual <= gap <= _LATE * usual for gap in gaps]
+    least = min(compress(gaps[:-1], equal), default=usual) - _TICK
+    # Automatic commits begin an interval after the assignment at the latest.
+    assigned = max(begin, commits.whole_since(departure.at), *departure.places.values())
+    has_begun = complete > 0 or times[0] - assigned <= _LATE * usual + _JITTER
+    is_long = len(gaps) >= _BEATS or (len(gaps) == 2 and max(gaps) <= _ALIKE * min(gaps))
     changed = {
         later.time for recent in own.values() for one, later in pairwise(recent) if later.offset != one.offset
     }
@@ -132,10 +139,12 @@ def _habit(departure: Departure, commits: CommitView, session: int | None) -> _H
     return _Habit(
         last=times[-1],
         longest=max(gaps, default=0),
-        steady=len(gaps) >= _BEATS and (sum(equal) >= _MOSTLY * len(gaps) or all(equal[-_RUN:])),
-        on_beat=len(gaps) >= _BEATS
+        steady=has_begun and is_long and (sum(equal) >= _MOSTLY * len(gaps) or all(equal[-_RUN:])),
+        # If the commit before was late, the last time is as much shorter.
+        on_beat=is_long
         and not twice
-        and min(compress(gaps[:-1], equal), default=usual) - _TICK <= gaps[-1] <= _LATE * usual,
+        and _HASTY * usual <= gaps[-1] <= _LATE * usual
+        and (gaps[-1] >= least or sum(gaps[-2:]) >= 2 * least),
         repeats=len(again) > 1,
         left_records=_left_records(departure, own, commits),
     )
@@ -144,15 +153,17 @@ def _habit(departure: Departure, commits: CommitView, session: int | None) -> _H
 def _left_records(
     departure: Departure, own: Mapping[Place, Sequence[PlaceCommit]], commits: CommitView
 ) -> bool:
-    expected, read = 0.0, 0
+    expected, read = 0.0, 0.0
     for place, recent in own.items():
         if len(recent) < 2 or recent[-1].time == recent[0].time:
             continue
         first, last = recent[0], recent[-1]
-        expected += (last.offset - first.offset) / (last.time - first.time) * (departure.at - last.time)
+        rate = (last.offset - first.offset) / (last.time - first.time)
+        expected += rate * (departure.at - last.time)
         then = commits.first_after(place, departure.at)
         if then is not None and then.time <= departure.at + LOOK_AHEAD_US:
-            read += max(then.offset - last.offset, 0)
+            # Those of the time since may have come in that time.
+            read += then.offset - last.offset - rate * (then.time - departure.at)
     return read > 0 and read >= _READ_ON * expected
 
 
@@ -178,7 +189,7 @@ class _Case:
         heartbeat = _HEARTBEAT[departure.protocol] if heartbeat_ms is None else heartbeat_ms * 1000
         return cls(
             departure,
-            _habit(departure, commits, session),
+            _habit(departure, commits, departure.at - look_back_us(session_ms)),
             at=max(min(departure.at, observed), departure.earliest),
             session=session,
             patience=(record.rebalance_timeout_ms or record.session_timeout_ms or 0) * 1000,
@@ -274,7 +285,7 @@ class _Case:
         session = _SESSION if self.session is None else self.session
         # A commit to a classic group counts as a heartbeat.
         since = 0 if self.departure.protocol is Protocol.CLASSIC else self.heartbeat
-        latest = session + max(self.habit.longest, self.heartbeat) + self.heartbeat + _DELAY
+        latest = session + max(self.habit.longest, self.heartbeat) + _OUTAGE
         return session - since - _JITTER <= self.unheard <= latest
 
     def _stopped_polling(self, silence: int) -> bool:
@@ -284,19 +295,20 @@ class _Case:
     def _fell_silent(self) -> bool:
         """Whether it ended without closing, and neither was removed nor left for lack of polls."""
         habit, silence = self.habit, self.silence
+        if silence is None or not (habit.repeats or habit.left_records):
+            return False  # it may have had nothing to commit
+        if silence <= habit.longest * 6 // 5 + (0 if self.session else habit.longest + _DELAY):
+            return False  # it may have closed, or have been removed, between two commits by hand
+        if self.is_static:
+            return self._may_have_expired() and habit.longest > 0
         if not self._may_have_expired() and (self.session is not None or not habit.repeats):
             return False
-        if self.is_static:
-            return self.session is not None or habit.steady
-        if silence is None or self.by_hand or not habit.steady or silence >= self.patience - _DELAY:
+        if self.by_hand or not habit.steady or silence >= self.patience - _DELAY:
             return False
         is_short = silence < habit.longest + self.heartbeat + _DELAY
         was_there = self.present > self.at - silence + _SECOND
-        if self.departure.waited_for and not was_there and (is_short or not habit.on_beat):
-            return False  # it may have closed, and others took long to rejoin or to expire
-        if silence <= habit.longest * 6 // 5 + (0 if self.session else habit.longest + _DELAY):
-            return False  # it may have closed between two commits by hand
-        return habit.repeats or habit.left_records
+        # Otherwise it may have closed, and others took long to rejoin or to expire.
+        return not self.departure.waited_for or was_there or (habit.on_beat and not is_short)
 
 
 def _text(us: int) -> str:

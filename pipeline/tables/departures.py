@@ -3,40 +3,31 @@ judged as everywhere (`groups.history.departures`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType
 
 from groups.history.causes import RebalanceCause
 from groups.history.commits import RECENT, Commits
-from groups.history.departures import LOOK_AHEAD_US, LOOK_BACK_US, causes_after, judge
-from groups.history.events import Departure, MemberRecord, Protocol
+from groups.history.departures import LOOK_AHEAD_US, causes_after, judge, look_back_us
+from groups.history.events import Departure
 from pipeline.tables import schemas
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_PLACE: Final = schemas.table(
-    ("topic", schemas.STRING, False), ("topic_partition", schemas.INT, False), ("since", schemas.LONG, False)
+SOUGHT: Final = schemas.table(
+    ("topic", schemas.STRING, False),
+    ("topic_partition", schemas.INT, False),
+    ("from", schemas.LONG, False),
+    ("at", schemas.LONG, False),
 )
-_MEMBER: Final = ("member", "instance", "session_timeout_ms", "rebalance_timeout_ms")
-_TIMES: Final = ("seen", "earliest", "at", "away", "revoking")
-DEPARTURE: Final = schemas.table(
-    ("member", schemas.STRING, False),
-    ("instance", schemas.STRING, True),
-    ("session_timeout_ms", schemas.INT, True),
-    ("rebalance_timeout_ms", schemas.INT, True),
-    ("protocol", schemas.STRING, False),
-    *((name, schemas.LONG, name in ("away", "revoking")) for name in _TIMES),
-    ("waited_for", schemas.BOOLEAN, False),
-    ("places", ArrayType(_PLACE, containsNull=False), False),
-)
-"""A departure; times in µs."""
+"""A partition of a departed member, and the times in µs between which its commits count."""
 _JUDGED: Final = schemas.table(
     ("group", schemas.STRING, False),
     ("offset", schemas.LONG, False),
@@ -49,30 +40,24 @@ _MARKS: Final = 1 << 22  # bounds the data sent to every worker; a power of two
 _OF_PLACE: Final = ("group", "topic", "topic_partition")
 
 
-def departure_row(departure: Departure) -> schemas.TableRow:
-    record = departure.record
-    return {
-        **{name: getattr(record, name) for name in _MEMBER},
-        **{name: getattr(departure, name) for name in (*_TIMES, "waited_for", "protocol")},
-        "places": [
-            {"topic": topic, "topic_partition": number, "since": since}
-            for (topic, number), since in departure.places.items()
-        ],
-    }
-
-
-def _departure(row: schemas.TableRow) -> Departure:
-    return Departure(
-        record=MemberRecord(**{name: row[name] for name in _MEMBER}),
-        protocol=Protocol(row["protocol"]),
-        places={(place["topic"], place["topic_partition"]): place["since"] for place in row["places"]},
-        **{name: row[name] for name in (*_TIMES, "waited_for")},
-    )
+def departures_row(departures: Sequence[Departure]) -> schemas.TableRow:
+    """The columns of `pipeline.tables.rebalances.WALKED` with the departures of a rebalance."""
+    sought = [
+        {
+            "topic": topic,
+            "topic_partition": number,
+            "from": departure.at - look_back_us(departure.record.session_timeout_ms),
+            "at": departure.at,
+        }
+        for departure in departures
+        for topic, number in departure.places
+    ]
+    return {"departures": pickle.dumps(departures) if departures else None, "sought": sought}
 
 
 def with_verdicts(walked: DataFrame, events: DataFrame) -> DataFrame:
     """Rows of `pipeline.tables.rebalances.WALKED` with corrected `cause`, `causes` and `expired`, from all events."""
-    cases = walked.where(f.size("departures") > 0).select(*_KEY, "causes", "departures")
+    cases = walked.where(f.col("departures").isNotNull()).select(*_KEY, "causes", "departures", "sought")
     judged = cases.join(_commits(cases, events), list(_KEY), "left").mapInArrow(_judge, _JUDGED)
     causes = f.coalesce("judged", "causes")
     return (
@@ -98,7 +83,7 @@ def _judged_row(row: schemas.TableRow) -> schemas.TableRow:
         ((commit["topic"], commit["topic_partition"]), commit["us"], commit["committed"], commit["log"])
         for commit in commits
     )
-    verdicts = [judge(_departure(departure), view) for departure in row["departures"]]
+    verdicts = [judge(departure, view) for departure in pickle.loads(row["departures"])]  # noqa: S301 # of this run
     causes = causes_after(tuple(RebalanceCause(cause) for cause in row["causes"]), verdicts)
     expired = [verdict.member for verdict in verdicts if verdict.cause is RebalanceCause.EXPIRY]
     return {name: row[name] for name in _KEY} | {"judged": list(causes), "expired": expired}
@@ -106,8 +91,9 @@ def _judged_row(row: schemas.TableRow) -> schemas.TableRow:
 
 def _commits(cases: DataFrame, events: DataFrame) -> DataFrame:
     """The commits of each case's partitions: the last `RECENT` before its departures, and the first one after."""
-    departures = cases.select(*_KEY, f.explode("departures").alias("departure")).select(*_KEY, "departure.*")
-    sought = _with_slots(departures.withColumn("place", f.explode("places")))
+    places = cases.select(*_KEY, f.explode("sought").alias("place")).select(*_KEY, "place.*")
+    slots = f.sequence(_slot(f.col("from")), _slot(f.col("at") + LOOK_AHEAD_US))
+    sought = places.withColumn("slot", f.explode(slots))
     commits = events.where(f.col("committed").isNotNull()).select(
         *_OF_PLACE,
         f.unix_micros("time").alias("us"),
@@ -123,18 +109,6 @@ def _commits(cases: DataFrame, events: DataFrame) -> DataFrame:
     return kept.groupBy(*_KEY).agg(
         f.collect_set(f.struct(*_OF_PLACE[1:], "us", "committed", "log")).alias("commits")
     )
-
-
-def _with_slots(places: DataFrame) -> DataFrame:
-    least, most = LOOK_BACK_US
-    twice = 2000 * f.coalesce(f.col("session_timeout_ms").cast("long"), f.lit(0))
-    begin, end = (
-        f.col("at") - f.least(f.greatest(twice, f.lit(least)), f.lit(most)),
-        f.col("at") + LOOK_AHEAD_US,
-    )
-    slots = f.explode(f.sequence(_slot(begin), _slot(end))).alias("slot")
-    place = [f.col(f"place.{name}").alias(name) for name in _OF_PLACE[1:]]
-    return places.select(*_KEY, "at", begin.alias("from"), *place, slots)
 
 
 def _near(commits: DataFrame, sought: DataFrame) -> DataFrame:

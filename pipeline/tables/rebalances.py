@@ -15,14 +15,16 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 from groups.history.events import Holding, PastRebalance
 from pipeline.tables import schemas
 from pipeline.tables.courses import rows_of_groups
-from pipeline.tables.departures import DEPARTURE, departure_row, with_verdicts
+from pipeline.tables.departures import SOUGHT, departures_row, with_verdicts
 
 _SECOND_US: Final = 1_000_000
 WALKED = StructType(
     [
         *(column for column in schemas.REBALANCES if column.name not in ("cause", "expired")),
         *schemas.table(
-            ("offset", schemas.LONG, False), ("departures", ArrayType(DEPARTURE, containsNull=False), False)
+            ("offset", schemas.LONG, False),
+            ("departures", schemas.BINARY, True),
+            ("sought", ArrayType(SOUGHT, containsNull=False), False),
         ),
     ]
 )
@@ -41,11 +43,10 @@ def walked_row(rebalance: PastRebalance) -> schemas.TableRow:
     row = {name: getattr(rebalance, name) for name in _AS_WALKED}
     row["day"] = schemas.day_of((end if start is None else start) or 0)
     row["duration_s"] = None if start is None or end is None else max(end - start, 0) / _SECOND_US
-    row["departures"] = [departure_row(departure) for departure in rebalance.departures]
-    return row
+    return row | departures_row(rebalance.departures)
 
 
-_AS_WALKED = [name for name in WALKED.names if name not in ("day", "duration_s", "departures")]
+_AS_WALKED = [name for name in WALKED.names if name not in ("day", "duration_s", "departures", "sought")]
 
 
 def with_busy_s(rebalances: DataFrame) -> DataFrame:

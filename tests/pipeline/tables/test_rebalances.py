@@ -76,51 +76,17 @@ def gone_consumer(before_s: Sequence[float], *, progress: bool = True) -> list[W
     return [*driver.written(), *commits, commit(gone_ms + 3_000, read[-1 if progress else -2], number)]
 
 
-def gone_classic(before_s: Sequence[float], *, repeats: bool = False) -> list[Written]:
-    """A classic group in which the session of b, of 10 s, ended, commits so long before, and one of a's after."""
-    made = two(session_timeout_ms=10_000)
-    for _ in range(3):
-        made.driver.advance(5_000)
-        made.members["a"].heartbeat()
-    made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
-    (gone,) = course_of(made.driver).rebalances[-1].departures
-    at_ms = gone.at // 1000
-    commits = [
-        commit(at_ms - int(seconds * 1000), 5 if repeats else index, 3)
-        for index, seconds in enumerate(before_s)
-    ]
-    return [*made.driver.written(), *commits, commit(at_ms + 2_000, 5, 3)]
-
-
-EVERY_FIVE = (65, 60, 55, 50, 45)
-SILENCES: Mapping[str, tuple[list[Written], str]] = {
-    "consumer: every five seconds, and once more at the end": (
-        gone_consumer((30, 25, 20, 15, 10, 5, 0.01)),
-        "leave",
-    ),
-    "consumer: every five seconds, until 45 s before": (gone_consumer(EVERY_FIVE), "expiry"),
-    "consumer: likewise, but perhaps nothing was left to read": (
-        gone_consumer(EVERY_FIVE, progress=False),
-        "unknown",
-    ),
-    "consumer: by hand every twenty seconds, it departed between two": (
-        gone_consumer((55, 35, 15)),
-        "unknown",
-    ),
-    "consumer: not at all": (gone_consumer(()), "unknown"),
-    "consumer: once, and then no more": (gone_consumer((50,)), "unknown"),
-    "classic: within its session, and a commit is a sign of life": (gone_classic((8, 5)), "leave"),
-    "classic: every second, until 12 s before": (gone_classic((15, 14, 13, 12)), "unknown"),
-    "classic: likewise, and Java commits what did not change": (
-        gone_classic((15, 14, 13, 12), repeats=True),
-        "expiry",
-    ),
+SILENCES: Mapping[str, list[Written]] = {
+    "leave": gone_consumer((30, 25, 20, 15, 10, 5, 0.01)),
+    "expiry": gone_consumer((65, 60, 55, 50, 45)),
+    "unknown": gone_consumer((65, 60, 55, 50, 45), progress=False),
 }
+"""Logs by the cause that the silence before the departure proves."""
 
 
 def test_members_that_fell_silent_expired(spark: SparkSession) -> None:
     log: list[Written] = []
-    for name, (written, _) in SILENCES.items():
+    for name, written in SILENCES.items():
         for line in written:
             log.append(replace(line, offset=len(log), record=replace(line.record, group=name)))
     events = frame(spark, log, clock(("foo", 4))).cache()
@@ -129,7 +95,7 @@ def test_members_that_fell_silent_expired(spark: SparkSession) -> None:
     assertSchemaEqual(owned.schema, OWNERSHIP, ignoreNullable=True)
     rows = table.where(f.size("left") > 0).collect()
     assert {row.group: (row.cause, row.causes, len(row.expired)) for row in rows} == {
-        name: (cause, [cause], int(cause == "expiry")) for name, (_, cause) in SILENCES.items()
+        cause: (cause, [cause], int(cause == "expiry")) for cause in SILENCES
     }
     # Neither the order of rows nor a second copy of the log matters.
     other = events.unionByName(events).repartition(3, f.hash("offset", f.lit(7)))
