@@ -254,7 +254,7 @@ class CommittingMember(base.ClientMember):
             self._try_commit(commit, now_ms)
 
     def _next_retry(self) -> int:
-        return min((at_ms for at_ms, _ in self._retries), default=base.NEVER)
+        return min(at_ms for at_ms, _ in self._retries) if self._retries else base.NEVER
 
     def _auto_commit(self, now_ms: int) -> None:
         """Commit what was consumed, without waiting, if an auto-commit is due and no other commit is in flight."""

@@ -10,9 +10,11 @@ from itertools import product
 from assignors.assignor import RebalanceProtocol, Side
 from assignors.errors import UnknownAssignorError
 from assignors.registry import find, rebalance_protocol
+from coordinator.configs.settings import Config
+from coordinator.consumer.library import MemberSettings
 from coordinator.errors import InvalidSetting
 from coordinator.simulation.scenario import MemberScript, Restart, Scenario, Variant
-from coordinator.simulation.variants import check_playable, with_settings, with_variant
+from coordinator.simulation.variants import check_playable, scripts_of, with_settings, with_variant
 
 _OF_BROKERS = ("group.consumer.session.timeout.ms", "group.consumer.heartbeat.interval.ms")
 _COOPERATES = {Variant.EAGER: RebalanceProtocol.EAGER, Variant.COOPERATIVE: RebalanceProtocol.COOPERATIVE}
@@ -95,7 +97,24 @@ def applied(scenario: Scenario, alternative: WhatIfAlternative) -> Scenario:
         changed = _of_members(changed, lambda name, script: replace(script, instance=script.instance or name))
     changed = with_settings(changed, alternative.settings)
     check_playable(changed)
+    _check_sessions(changed)
     return changed
+
+
+def _check_sessions(scenario: Scenario) -> None:
+    """Raises InvalidSetting: classic members would be refused or expire, and try to join forever."""
+    brokers = Config.parse(scenario.settings)
+    least, most = brokers.group_min_session_timeout_ms, brokers.group_max_session_timeout_ms
+    for script in scripts_of(scenario):
+        settings = MemberSettings.parse(script.config)
+        session_ms = settings.session_timeout_ms
+        if script.protocol == "classic" and settings.heartbeat_interval_ms >= session_ms:
+            raise InvalidSetting("heartbeat.interval.ms must be less than session.timeout.ms")
+        if script.protocol == "classic" and not least <= session_ms <= most:
+            raise InvalidSetting(
+                f"session.timeout.ms={session_ms} is not within the brokers' group.min.session.timeout.ms={least} "
+                f"and group.max.session.timeout.ms={most}: use --assume if they have others"
+            )
 
 
 def _under(scenario: Scenario, variant: Variant) -> Scenario:

@@ -1,7 +1,8 @@
 """Whether the simulated past of a group agrees with the observed one, and where it does not.
 
-A figure agrees if the observed one is within the range of the seeds, or differs from their median by no more than the
-tolerance. Both are counted in the same way, from the log that the broker or the simulation has written."""
+A figure agrees if the observed one differs from the median of the seeds by no more than the tolerance, or, within
+the range of the seeds, by no more than half of it. Both are counted in the same way, from the log that the broker or
+the simulation has written."""
 
 from __future__ import annotations
 
@@ -16,9 +17,13 @@ from coordinator.simulation.what_if import PlayedPast
 from groups.history.costs import rebalanced_at
 
 TOLERANCE: Final = 0.25  # Of the observed figure
+MOST: Final = (
+    0.5  # Of the observed figure: a greater difference never agrees, unless it is less than `TRIFLE_S`
+)
+TRIFLE_S: Final = 1.0
 LEAST_REBALANCES: Final = 1
 LEAST_MOVED: Final = 2
-LEAST_S: Final = 0.2
+LEAST_S: Final = 0.1
 """Smaller differences agree: of the time without an owner, for each partition that moved, since a real network, disk
 and listener take time."""
 _MOST_SHOWN = 3
@@ -38,8 +43,9 @@ class ComparedFigure:
 
     @property
     def agrees(self) -> bool:
+        difference = abs(self.observed - self.simulated)
         is_in_range = self.lowest <= self.observed <= self.highest
-        return is_in_range or abs(self.observed - self.simulated) <= self.tolerated
+        return difference <= self.tolerated or (is_in_range and difference <= MOST * self.observed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +71,16 @@ class Calibration:
 def calibration_of(past: Past, played: PlayedPast) -> Calibration:
     """Compares the past with its simulation."""
     middle, lowest, highest = played.median, played.lowest, played.highest
+    seen = past.observed
     least = {
-        "rebalances": LEAST_REBALANCES,
-        "moved": LEAST_MOVED,
-        "without_owner_s": LEAST_S * max(past.observed.moved, 1),
+        "rebalances": min(LEAST_REBALANCES, MOST * seen.rebalances),
+        "moved": min(LEAST_MOVED, MOST * seen.moved),
+        "without_owner_s": min(LEAST_S * seen.moved, max(MOST * seen.without_owner_s, TRIFLE_S)),
     }
     figures = tuple(
         ComparedFigure(
             name=name,
-            observed=(observed := getattr(past.observed, name)),
+            observed=(observed := getattr(seen, name)),
             simulated=getattr(middle, name),
             lowest=getattr(lowest, name),
             highest=getattr(highest, name),

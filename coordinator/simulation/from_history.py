@@ -34,6 +34,8 @@ from groups.model import Client, Member
 
 PRELUDE_S: Final = 90.0
 """How long the members that were there at the beginning run before it: until they have settled."""
+_LEAD_US = 60_000_000
+"""How long before the period processes start and stop as they did: a group may notice it later."""
 DEFAULT_RECORDS_PER_S: Final = 10.0
 _AT_FIRST_S = (
     2.5  # Members that were there before start within twice this time: their heartbeats are not in step
@@ -91,9 +93,12 @@ def past_of(
     begin = _begin(course, since)
     draft = _Draft(course, begin, until, stated)
     if not draft.lives:
-        raise CannotPlayError(f"group {course.group} has no member in this part of the log")
+        raise CannotPlayError("no member in this part of its log")
     if not any(holding.until is None or holding.until > begin for holding in course.holdings):
-        raise CannotPlayError(f"group {course.group} has no partitions in this part of the log")
+        raise CannotPlayError("its members had no partitions in this part of its log")
+    observed = cost_of(course.rebalances, course.holdings, begin, until)
+    if not observed.rebalances and not observed.without_owner_s:
+        raise CannotPlayError("no rebalance in this part of its log")
     timeline = draft.timeline()
     return Past(
         scenario=draft.scenario(event for event, _ in timeline),
@@ -102,7 +107,7 @@ def past_of(
         since=begin,
         until=until,
         prelude_s=draft.prelude_s,
-        observed=cost_of(course.rebalances, course.holdings, begin, until),
+        observed=observed,
         rebalances=tuple(row for row in course.rebalances if begin <= rebalanced_at(row) <= until),
         commit_interval_ms=draft.commit_interval_ms,
         assumptions=tuple(draft.assumptions(knows_sessions=knows_sessions)),
@@ -129,17 +134,18 @@ def _judged(course: Course, stated: Statements) -> Course:
 
 
 def _begin(course: Course, since: int | None) -> int:
-    """When the period begins: after the first rebalance, unless that is the group's first."""
-    rows = course.rebalances
-    if not rows:
-        raise CannotPlayError(f"group {course.group} has no rebalance in this part of the log")
-    known = rows[0].skipped is not None and not rows[0].members_before
-    first = rows[0].start if known else rows[0].end
-    begins = [
-        time for time in (rebalanced_at(rows[0]) if first is None else first, course.complete_since, since)
-        if time is not None
-    ]  # fmt: skip
-    return max(begins) + (0 if known else 1)
+    """When the period begins: with the group's first rebalance, or after one that is not whole in it or in the log."""
+    if not course.rebalances:
+        raise CannotPlayError("no rebalance in this part of its log")
+    first = course.rebalances[0]
+    times = [time for time in (first.start, course.complete_since, since) if time is not None]
+    begin = max(times, default=0)
+    if first.skipped != 0 or first.members_before:
+        begin = max(begin, rebalanced_at(first) + 1)
+    for row in course.rebalances:
+        if row.end is not None and row.start is not None and row.start < begin <= row.end:
+            begin = row.end + 1
+    return begin
 
 
 class _Draft:
@@ -155,15 +161,17 @@ class _Draft:
             heartbeat_ms=course.knowledge.heartbeat_interval_ms or 1,
             session_timeout_ms=course.knowledge.session_timeout_ms or 1,
         )
+        self._lead = begin - _LEAD_US
         self.lives = [
             life
             for life in lives_of(course, self._rhythms)
-            if (life.end is None or life.end.middle > begin)
+            if (life.end is None or life.end.middle > self._lead)
             and (life.start is None or life.start.middle <= until)
         ]
-        was_there = any(self._was_there(life) for life in self.lives)
+        was_there = any(life.start is None or life.start.middle < begin for life in self.lives)
         self.prelude_s = PRELUDE_S if was_there else 1.0
         self._assignors = _assignors(course)
+        self._topics = list(_topics_at(begin, until, course))
         self._workers = _workers(self.lives)
 
     @property
@@ -172,24 +180,34 @@ class _Draft:
 
     def timeline(self) -> list[tuple[model.Event, float]]:
         """The events, in order, each with the time by which it may have been earlier or later, in seconds."""
-        timed = [*self._topic_events(_topics(self._course)), *self._member_events(self._workers)]
+        timed = [*self._topic_events(), *self._member_events()]
         return sorted(timed, key=lambda entry: entry[0].at)
 
     def scenario(self, events: Iterable[model.Event]) -> model.Scenario:
-        topics = _topics(self._course)
         return model.Scenario(
             name=self._course.group,
-            topics={
-                topic: count
-                for topic, ((row, count), *_) in topics.items()
-                if row is None and count is not None
+            topics={topic: count for topic, count, _ in self._topics if count is not None},
+            settings={
+                **_UNSEEN,
+                **self._session_bounds(),
+                **self._consumer_settings(),
+                **self._stated.of_brokers,
             },
-            settings={**_UNSEEN, **self._consumer_settings(), **self._stated.of_brokers},
             members={name: self._script(lives[0]) for name, lives in self._workers.items()},
             events=tuple(events),
             records_per_s=min(self.records_per_s, 1_000_000),
             until_s=self._s(self._until),
         )
+
+    def _session_bounds(self) -> Mapping[str, str]:
+        """The brokers' bounds of classic sessions, which the group's sessions are within."""
+        known = [life.record.session_timeout_ms for life in self.lives if life.record.session_timeout_ms]
+        bounds = Config()
+        least, most = bounds.group_min_session_timeout_ms, bounds.group_max_session_timeout_ms
+        return {
+            "group.min.session.timeout.ms": str(min([least, *known])),
+            "group.max.session.timeout.ms": str(max([most, *known])),
+        }
 
     def _consumer_settings(self) -> Mapping[str, str]:
         """The brokers' settings of the consumer protocol, also if classic members have others: they would change."""
@@ -208,16 +226,12 @@ class _Draft:
 
     # Members.
 
-    def _was_there(self, life: Life) -> bool:
-        """Whether a process started before the period."""
-        return life.start is None or life.start.middle < self._begin
-
-    def _member_events(self, workers: Mapping[str, Sequence[Life]]) -> Iterator[tuple[model.Event, float]]:
-        for name, lives in workers.items():
+    def _member_events(self) -> Iterator[tuple[model.Event, float]]:
+        for name, lives in self._workers.items():
             script: model.MemberScript | None = None
             for life in lives:
                 at, spread_s = _AT_FIRST_S, _AT_FIRST_S
-                if life.start is not None and not self._was_there(life):
+                if life.start is not None and life.start.middle >= self._lead:
                     at, spread_s = self._s(life.start.middle), _spread_s(life.start)
                 before, script = script, self._script(life)
                 if before in (None, script):
@@ -274,14 +288,10 @@ class _Draft:
 
     # Topics.
 
-    def _topic_events(
-        self, topics: Mapping[str, Sequence[TopicChange]]
-    ) -> Iterator[tuple[model.Event, float]]:
-        for topic, changes in topics.items():
-            exists = changes[0][0] is None
-            for row, count in changes[1:] if exists else changes:
-                if row is None or not self._begin <= rebalanced_at(row) <= self._until:
-                    continue
+    def _topic_events(self) -> Iterator[tuple[model.Event, float]]:
+        for topic, first, changes in self._topics:
+            exists = first is not None
+            for row, count in changes:
                 when = self._noticed(row)
                 at, spread_s = self._s(when.middle), _spread_s(when)
                 if count is None:
@@ -334,9 +344,7 @@ def _assignors(course: Course) -> tuple[str, ...]:
     try:
         find(names[-1], Side.CLIENT)
     except UnknownAssignorError:
-        raise CannotPlayError(
-            f"group {course.group} uses the assignor {names[-1]}, which Kohort does not have"
-        ) from None
+        raise CannotPlayError(f"it uses the assignor {names[-1]}, which Kohort does not have") from None
     return (names[-1],)
 
 
@@ -377,6 +385,16 @@ def _fresh_name(record: MemberRecord, workers: Mapping[str, object]) -> str:
 TopicChange: TypeAlias = tuple[PastRebalance | None, int | None]
 """The rebalance by which a group noticed a change of a topic, and its new number of partitions; None: the topic was
 there before, or is deleted."""
+
+
+def _topics_at(
+    begin: int, until: int, course: Course
+) -> Iterator[tuple[str, int | None, Sequence[tuple[PastRebalance, int | None]]]]:
+    """Each topic with its partitions at the beginning of a period, None if it does not exist, and its later changes."""
+    for topic, changes in _topics(course).items():
+        counts = [count for row, count in changes if row is None or rebalanced_at(row) < begin]
+        later = [(row, count) for row, count in changes if row and begin <= rebalanced_at(row) <= until]
+        yield topic, counts[-1] if counts else None, later
 
 
 def _topics(course: Course) -> dict[str, list[TopicChange]]:

@@ -5,12 +5,13 @@ last heartbeat and commit of each member are passed to the coordinator directly,
 that a message takes. As the random generator is seeded again, all that follows is as if every request had been
 played."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from coordinator.consumer.member import PeriodicTask
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
+from coordinator.engine.context import Group
 from coordinator.engine.timers import TimerKey
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.network import Network
@@ -39,11 +40,12 @@ def skip_idle(world: World, before_ms: int) -> bool:
 def end_of_idle(world: World, before_ms: int) -> int | None:
     """The moment up to which idle time can be skipped; None if the group is not idle, or not for long."""
     now_ms, round_trip_ms = world.schedule.now_ms, 2 * world.network.slowest_ms
-    periodic_tasks = _periodic_tasks(world) if before_ms - now_ms > MIN_IDLE_MS else None
-    if periodic_tasks is None:
+    tasks_by_process = _periodic_tasks(world) if before_ms - now_ms > MIN_IDLE_MS else None
+    if tasks_by_process is None:
         return None
+    periodic_tasks = [task for tasks in tasks_by_process.values() for task in tasks]
     planned_ms = world.schedule.first_except(_recurs)
-    timer_ms = world.engine.next_deadline(_renewed_sessions(world, round_trip_ms))
+    timer_ms = world.engine.next_deadline(_renewed_sessions(world, tasks_by_process, round_trip_ms))
     if planned_ms is not None:
         before_ms = min(before_ms, planned_ms)
     if timer_ms is not None:  # it may be the timer of a member whose heartbeat arrives before
@@ -85,8 +87,8 @@ def _recurs(action: Callable[..., None]) -> bool:
     return getattr(action, "__func__", None) in _RECURRING
 
 
-def _periodic_tasks(world: World) -> list[PeriodicTask] | None:
-    """The periodic tasks of all members; None if anything else may happen."""
+def _periodic_tasks(world: World) -> dict[Process, tuple[PeriodicTask, ...]] | None:
+    """The periodic tasks of the members of all running processes; None if anything else may happen."""
     others = (node for node in world.nodes.values() if node is not world.coordinator)
     if (
         world.coordinator.status is not NodeStatus.COORDINATING
@@ -94,41 +96,52 @@ def _periodic_tasks(world: World) -> list[PeriodicTask] | None:
         or not world.network.has_no_faults
     ):
         return None
-    tasks: list[PeriodicTask] = []
-    for process in world.processes.values():
-        if process.is_running:
-            periodic_tasks = process.member.periodic_tasks
-            if periodic_tasks is None or not process.is_polling or not _is_idle(world, process):
-                return None
-            tasks += periodic_tasks
+    running = [process for process in world.processes.values() if process.is_running]
+    tasks: dict[Process, tuple[PeriodicTask, ...]] = {}
+    if running and not _is_settled(world.engine.state.groups.get(GROUP)):
+        return None
+    for process in running:
+        if not process.is_polling or not _is_idle(world, process):
+            return None
+        periodic_tasks = process.member.periodic_tasks
+        if periodic_tasks is None:
+            return None
+        tasks[process] = periodic_tasks
     return tasks
 
 
-def _renewed_sessions(world: World, round_trip_ms: int) -> set[TimerKey]:
+def _renewed_sessions(
+    world: World, tasks_by_process: Mapping[Process, Sequence[PeriodicTask]], round_trip_ms: int
+) -> set[TimerKey]:
     """The timers of sessions that heartbeats renew in time, however long the group is idle. A session lasts from the
     arrival of a heartbeat, which is not before the last one was sent: if the next one arrives before the deadline,
     with a round trip to spare for the delay of the last one, every later one does."""
     renewed = set()
-    for process in world.processes.values():
-        if process.is_running and (tasks := process.member.periodic_tasks):
+    for process, tasks in tasks_by_process.items():
+        if tasks:
             session = world.engine.session_deadline(GROUP, process.member.member_id)
             if session is not None and tasks[0].next_ms + 2 * round_trip_ms < session[1]:
                 renewed.add(session[0])
     return renewed
 
 
-def _is_idle(world: World, process: Process) -> bool:
-    """Whether the coordinator only answers the member's heartbeats and accepts its commits."""
-    group, member = world.engine.state.groups.get(GROUP), process.member
-    if world.is_zombie(process):
-        return False
+def _is_settled(group: Group | None) -> bool:
+    """Whether no rebalance of the group is under way or will begin by itself."""
     if isinstance(group, ClassicGroup):
-        return group.state is GroupState.STABLE and member.epoch == group.generation
-    if not isinstance(group, ConsumerGroup):
-        return False
+        return group.state is GroupState.STABLE
     return (
-        group.members[member.member_id].reconciled_to(member.epoch)
-        and member.epoch == group.assignment_epoch == group.epoch
+        isinstance(group, ConsumerGroup)
+        and group.assignment_epoch == group.epoch
         and not group.refresh_metadata
         and not group.regex_users  # heartbeats cause regexes to be resolved again
     )
+
+
+def _is_idle(world: World, process: Process) -> bool:
+    """Whether the coordinator of a settled group only answers the member's heartbeats and accepts its commits."""
+    group, member = world.engine.state.groups[GROUP], process.member
+    if world.is_zombie(process):
+        return False
+    if isinstance(group, ClassicGroup):
+        return member.epoch == group.generation
+    return group.members[member.member_id].reconciled_to(member.epoch) and member.epoch == group.epoch

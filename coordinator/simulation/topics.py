@@ -92,4 +92,4 @@ class SimulatedTopics:
         return partition in self._created
 
     def name(self, topic: UUID) -> str:
-        return self.image.names.get(topic, str(topic))
+        return self.image.names.get(topic) or str(topic)

@@ -72,7 +72,7 @@ def _broker_settings(scenario: Scenario) -> dict[str, str]:
     """The classic members' settings, as settings of the broker, unless it has them."""
     chosen = [
         MemberSettings.parse(script.config)
-        for script in _scripts(scenario)
+        for script in scripts_of(scenario)
         if script.protocol == "classic" and any(name in script.config for name in _MOVED)
     ]
     if not chosen:
@@ -102,7 +102,7 @@ def of_brokers(name: str, value: int, brokers: Config) -> dict[str, str]:
     return settings
 
 
-def _scripts(scenario: Scenario) -> Iterator[MemberScript]:
+def scripts_of(scenario: Scenario) -> Iterator[MemberScript]:
     yield from scenario.members.values()
     yield from (event.script for event in scenario.events if isinstance(event, Restart))
 
@@ -115,8 +115,9 @@ NAMES = (*Config.names(), *_OF_MEMBERS, LIBRARY, *_CHANCES)  # The names of ever
 
 def with_settings(scenario: Scenario, settings: Mapping[str, str]) -> Scenario:
     """The scenario with these overrides; InvalidSetting for a name not in NAMES, or a value that Kafka would refuse."""
+    before = Config.parse(scenario.settings)
     for name, value in settings.items():
-        scenario = _with_setting(scenario, name, value)
+        scenario = _with_setting(scenario, name, value, before)
     if settings:
         check_playable(scenario)
     return scenario
@@ -127,7 +128,7 @@ def check_playable(scenario: Scenario, variant: Variant = Variant.AS_WRITTEN) ->
     played = with_variant(scenario, variant)
     try:
         check_settings(Config, played.settings, "settings")
-        for script in _scripts(played):
+        for script in scripts_of(played):
             check_member(script)
         for event in played.events:
             if isinstance(event, Subscribe):
@@ -136,7 +137,8 @@ def check_playable(scenario: Scenario, variant: Variant = Variant.AS_WRITTEN) ->
         raise InvalidSetting(str(error)) from None
 
 
-def _with_setting(scenario: Scenario, name: str, value: str) -> Scenario:
+def _with_setting(scenario: Scenario, name: str, value: str, before: Config) -> Scenario:
+    """`before`: the brokers' settings before all changes, which may be valid only together."""
     if name in _CHANCES:
         try:
             chance = float(value)
@@ -150,7 +152,7 @@ def _with_setting(scenario: Scenario, name: str, value: str) -> Scenario:
         return _with_members(scenario, lambda script: replace(script, library=value))
     if name in CLASSIC_SETTINGS:
         MemberSettings.parse({name: value})
-        brokers = of_brokers(name, int(value), Config.parse(scenario.settings))
+        brokers = of_brokers(name, int(value), before)
         return _with_members(
             replace(scenario, settings={**scenario.settings, **brokers}),
             lambda script: _configured(script, name, value) if script.protocol == CLASSIC else script,

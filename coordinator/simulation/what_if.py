@@ -16,6 +16,7 @@ from coordinator.simulation.from_history import Past
 from coordinator.simulation.history_log import US_PER_MS, HistoryLog
 from coordinator.simulation.idle_time import skip_idle
 from coordinator.simulation.process import Process
+from coordinator.simulation.run import without_collector
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.seeds import in_processes
 from coordinator.simulation.watcher import Watcher
@@ -136,7 +137,8 @@ def play(
 def _play_some(
     past: Past, alternatives: Sequence[WhatIfAlternative], runs: Sequence[tuple[int, int]]
 ) -> list[PlayedRun]:
-    return [play_run(past, alternatives[index], seed) for index, seed in runs]
+    with without_collector():
+        return [play_run(past, alternatives[index], seed) for index, seed in runs]
 
 
 def play_run(past: Past, alternative: WhatIfAlternative, seed: int) -> PlayedRun:

@@ -1,11 +1,11 @@
 """Playing a plan: carry out each round on the simulated group, check each gate until it opens, and roll back."""
 
-import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
+from coordinator.simulation.run import without_collector
 from coordinator.simulation.scenario import MemberScript
 from groups.classic_streams import is_classic_streams
 from groups.model import Group
@@ -111,14 +111,8 @@ def rehearse(
     """Play the plan, up to the round `stop_at` and back if it is given. Raises CannotRehearseError or
     InvalidSetting."""
     simulation = Simulation(found_group, simulated, seed, with_story=with_story)
-    # Python's collector of cycles scans all objects: a third of the time of a large rehearsal, for a few MB.
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
+    with without_collector():
         return PlanRun(plan, simulation, seed, operator, faults).run(stop_at, last_step)
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class PlanRun:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
@@ -27,6 +28,7 @@ from coordinator.simulation.scenario_checks import unknown
 from coordinator.simulation.variants import NAMES
 from coordinator.simulation.what_if import PlayedPast, WhatIfCost, play
 from groups.history.account import account_of
+from groups.history.costs import rebalanced_at
 from groups.history.course import Course
 from groups.listing import Problem
 from groups.times import format_moment
@@ -83,19 +85,19 @@ def carry_out(
         raise UsageError(f"--since {format_moment(begin_ms)} is not before {format_moment(end_ms)}")
     if not read.courses and not read.problems:
         raise CommandError(f"no group in {read.source}")
-    pasts: list[tuple[Course, Past]] = []
+    pasts: list[tuple[Course, Past, _Fitting]] = []
     unplayed: list[Problem] = []
     for course in read.courses.values():
         try:
             past = past_of(course, since=begin_ms * 1000, until=end_ms * 1000, stated=stated)
-            pasts.append((course, past))
-        except CannotPlayError as error:
+            pasts.append((course, past, _fitting(past, alternatives)))
+        except (CannotPlayError, UsageError) as error:
+            if isinstance(error, UsageError) and len(read.courses) == 1:
+                raise UsageError(f"{course.group}, {error}") from None
             unplayed.append(Problem(subject=course.group, message=str(error), group=course.group))
-    total = len(pasts) * (1 + len(alternatives)) * options.seeds
+    total = sum(1 + len(fitting.alternatives) for _, _, fitting in pasts) * options.seeds
     with Progress("simulating", total=total, before_data=True) as progress:
-        played = [
-            _play(course, past, alternatives, options.seeds, processes, progress) for course, past in pasts
-        ]
+        played = [_play(*past, options.seeds, processes, progress) for past in pasts]
     return WhatIfAnswer(
         source=read.source,
         since=begin_ms * 1000,
@@ -107,55 +109,76 @@ def carry_out(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """The alternatives that differ from the past, those that do not, and why others are left out."""
+
+    alternatives: tuple[WhatIfAlternative, ...]
+    same: tuple[WhatIfAlternative, ...]
+    left_out: tuple[str, ...]
+
+
 def _play(
     course: Course,
     past: Past,
-    alternatives: Sequence[WhatIfAlternative],
+    fitting: _Fitting,
     seeds: int,
     processes: int,
     progress: Progress,
 ) -> GroupWhatIf:
-    fitting, same = _fitting(past, alternatives)
     played: list[PlayedPast] = []
-    for runs in play(past, (AS_IT_WAS, *fitting), range(1, seeds + 1), processes):
+    for runs in play(past, (AS_IT_WAS, *fitting.alternatives), range(1, seeds + 1), processes):
         played.append(runs)
         progress.advance(seeds)
     simulated, *others = played
     return GroupWhatIf(
         group=course.group,
-        past=past,
+        past=replace(past, assumptions=(*past.assumptions, *fitting.left_out)),
         observed=replace(WhatIfCost.observed(past.observed), unread_s=_observed_unread_s(course, past)),
         simulated=simulated,
         calibration=calibration_of(past, simulated),
         alternatives=tuple(others),
-        same=same,
+        same=fitting.same,
     )
 
 
-def _fitting(
-    past: Past, alternatives: Sequence[WhatIfAlternative]
-) -> tuple[tuple[WhatIfAlternative, ...], tuple[WhatIfAlternative, ...]]:
-    """The alternatives that differ from the past, and those that do not. Raises UsageError: one cannot be played."""
+def _fitting(past: Past, alternatives: Sequence[WhatIfAlternative]) -> _Fitting:
+    """What can be played. Raises UsageError: the past cannot, or no alternative."""
     fitting: list[WhatIfAlternative] = []
     same: list[WhatIfAlternative] = []
-    for alternative in alternatives:
+    left_out: list[str] = []
+    for alternative in (AS_IT_WAS, *alternatives):
         try:
             is_same = applied(past.scenario, alternative) == past.scenario
         except InvalidSetting as error:
-            raise UsageError(f"{past.scenario.name}, {alternative.name}: {error}") from None
-        (same if is_same else fitting).append(alternative)
-    return tuple(fitting), tuple(same)
+            left_out.append(f"{alternative.name}: {error}")
+            if alternative == AS_IT_WAS:
+                break
+        else:
+            (same if is_same else fitting).append(alternative)
+    if not fitting and left_out:
+        raise UsageError(left_out[0])
+    return _Fitting(tuple(fitting), tuple(same[1:]), tuple(f"not played: {text}" for text in left_out))
 
 
 def _observed_unread_s(course: Course, past: Past) -> float | None:
     """How long partitions were not read by their commits, without the usual time between two commits. None: there are
-    no commits. What was never read again does not count: the group may have been stopped."""
+    no commits. Nothing counts while the group has no member, nor what was never read again: it may have stopped."""
     if past.commit_interval_ms is None:
         return None
     usual_us = past.commit_interval_ms * 1000
     pauses = account_of(course, past.since, past.until).pauses
-    ended = ((pause.since, pause.until) for pause in pauses if pause.until is not None)
-    return sum(max(0, until - since - usual_us) for since, until in ended) / _US_PER_S
+    empty = [
+        (rebalanced_at(row), rebalanced_at(later))
+        for row, later in pairwise(course.rebalances)
+        if not row.members
+    ]
+    unread_us = 0
+    for pause in pauses:
+        if pause.until is not None:
+            without_us = sum(max(0, min(pause.until, end) - max(pause.since, start)) for start, end in empty)
+            unread_us += max(0, pause.until - pause.since - without_us - usual_us)
+    return unread_us / _US_PER_S
 
 
 def alternatives_of(options: AlternativeOptions) -> tuple[WhatIfAlternative, ...]:

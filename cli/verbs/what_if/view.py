@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 
 from cli.render.cells import Cell, duration_cell
 from cli.render.document import Block, Bullets, Document, Heading, Plot, Table, Text, columns
@@ -15,17 +15,15 @@ from coordinator.simulation.alternatives import WhatIfAlternative
 from coordinator.simulation.calibration import TOLERANCE, ComparedFigure
 from coordinator.simulation.what_if import PlayedPast, WhatIfCost
 from groups.counts import counted
-from groups.times import duration_text, format_moment, seconds_text
+from groups.times import format_moment, seconds_text
 
-_FIGURES = tuple(field.name for field in fields(WhatIfCost))
-_OBSERVABLE = ("rebalances", "moved", "without_owner_s")
-"""The figures that are compared with what was observed; the others with the simulated past."""
 _HEADINGS = ("#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#UNREAD-TIME", "#READ-TWICE")
 _WORDS = {
     "rebalances": "rebalances",
     "moved": "moved partitions",
     "without_owner_s": "without an owner by the log",
 }
+"""The figures that a log has: they are compared with what was observed, the others with the simulated past."""
 _UNREAD = (
     "UNOWNED-TIME is what a log shows, and the past is compared by it: an eager group writes when its members have "
     "stopped already, and no group writes when a process dies. UNREAD-TIME is the whole time in which no running "
@@ -35,7 +33,7 @@ _UNREAD = (
 
 def what_if_document(answer: WhatIfAnswer, output: OutputFormat) -> Document:
     if output is OutputFormat.CSV:
-        blocks: list[Block] = [_csv_table(answer.groups)]
+        blocks: list[Block] = [_table(answer.groups, is_csv=True)]
     else:
         blocks = [block for group in answer.groups for block in _section(answer, group, output)]
     return Document(
@@ -63,7 +61,7 @@ def _section(answer: WhatIfAnswer, group: GroupWhatIf, output: OutputFormat) -> 
     if output in PAGES or len(answer.groups) > 1:
         yield Heading(f"{group.group}: what if", level=1 if len(answer.groups) == 1 else 2)
     yield from _calibration(group)
-    yield _table(group)
+    yield _table([group], is_csv=False)
     if output in PAGES and group.alternatives:
         yield Text("Median and range of the time in which partitions were not read:")
         yield _plot(group)
@@ -90,8 +88,8 @@ def _calibration(group: GroupWhatIf) -> Iterator[Block]:
     differing = [figure for figure in calibration.figures if not figure.agrees]
     reasons = [
         f"{_WORDS[one.name]}: {_value(one, one.observed)} observed, {_value(one, one.simulated)} simulated "
-        f"({_value(one, one.lowest)} to {_value(one, one.highest)}); at most {_value(one, one.tolerated)} "
-        f"of difference is tolerated, {TOLERANCE:.0%}"
+        f"({_value(one, one.lowest)} to {_value(one, one.highest)}); a difference of {_value(one, one.tolerated)} "
+        "is tolerated"
         for one in differing
     ]
     for episode in calibration.episodes:
@@ -105,52 +103,40 @@ def _value(figure: ComparedFigure, value: float) -> str:
     return seconds_text(value) if figure.name.endswith("_s") else f"{value:,.0f}"
 
 
-def _table(group: GroupWhatIf) -> Table:
-    """Three rows for each alternative: the median, the change and the range; the change is compared with what was
-    observed, or where the log does not have a figure, with the simulated past."""
-    rows: list[list[Cell]] = [["observed", None, *_cells(group.observed)]]
-    rows.append(["as it was", "median", *_cells(group.simulated.median)])
-    rows.append([None, "range", *_ranges(group.simulated)])
-    for played in group.alternatives:
-        rows.append([played.alternative.name, "median", *_cells(played.median)])
-        rows.append([None, "change", *_changes(group, played)])
-        rows.append([None, "range", *_ranges(played)])
-    for row in rows:
-        row[0] = "" if row[0] is None else row[0]
-        row[1] = "" if row[1] is None else row[1]
-    return Table(columns=columns("ALTERNATIVE", "FIGURES", *_HEADINGS), rows=rows)
+def _table(groups: Sequence[GroupWhatIf], *, is_csv: bool) -> Table:
+    """A row for what was observed, and up to four for each alternative; in CSV with their group. The change is compared
+    with what was observed, or where the log does not have a figure, with the simulated past."""
+    rows: list[list[Cell]] = []
+    for group in groups:
+        about: list[Cell] = [group.group] if is_csv else []
+        rows.append([*about, "observed", "observed", *_cells(group.observed)])
+        for played in (group.simulated, *group.alternatives):
+            name = played.alternative.name
+            of_seeds = {"median": played.median, "lowest": played.lowest, "highest": played.highest}
+            rows += [[*about, name, figures, *_cells(cost)] for figures, cost in of_seeds.items()]
+            if played is not group.simulated:
+                rows.append([*about, name, "change", *_changes(group, played, is_csv=is_csv)])
+    heads = (*(("GROUP",) if is_csv else ()), "ALTERNATIVE", "FIGURES", *_HEADINGS)
+    return Table(columns=columns(*heads), rows=rows)
 
 
 def _cells(cost: WhatIfCost) -> list[Cell]:
     return [duration_cell(value) if name.endswith("_s") else value for name, value in asdict(cost).items()]
 
 
-def _ranges(played: PlayedPast) -> list[Cell]:
-    lowest, highest = asdict(played.lowest), asdict(played.highest)
-    return [
-        low if low == high else f"{low} to {high}"
-        for low, high in ((_text(name, lowest[name]), _text(name, highest[name])) for name in _FIGURES)
-    ]
-
-
-def _changes(group: GroupWhatIf, played: PlayedPast) -> list[Cell]:
+def _changes(group: GroupWhatIf, played: PlayedPast, *, is_csv: bool) -> list[Cell]:
     changes = _change_of(group, played)
-    return [f"{'+' if change > 0 else ''}{_text(name, change)}" for name, change in changes.items()]
+    if is_csv:
+        return [duration_cell(one) if name.endswith("_s") else int(one) for name, one in changes.items()]
+    texts = ((seconds_text(one) if name.endswith("_s") else f"{one:,}", one) for name, one in changes.items())
+    return [f"{'+' if change > 0 else ''}{text}" for text, change in texts]
 
 
 def _change_of(group: GroupWhatIf, played: PlayedPast) -> dict[str, float]:
     """The change of the median by figure."""
-    observed, simulated, median = (
-        asdict(group.observed),
-        asdict(group.simulated.median),
-        asdict(played.median),
-    )
-    before = {name: (observed if name in _OBSERVABLE else simulated)[name] for name in _FIGURES}
-    return {name: round(median[name] - before[name], 3) for name in _FIGURES}
-
-
-def _text(name: str, value: float) -> str:
-    return duration_text(round(value * 1000)) if name.endswith("_s") else f"{value:,}"
+    observed, simulated, median = map(asdict, (group.observed, group.simulated.median, played.median))
+    before = {name: (observed if name in _WORDS else simulated)[name] for name in median}
+    return {name: round(median[name] - before[name], 3) for name in median}
 
 
 def _plot(group: GroupWhatIf) -> Plot:
@@ -167,21 +153,6 @@ def _plot(group: GroupWhatIf) -> Plot:
         )
         bars.append(Bar(name=played.alternative.name, parts=parts, value=seconds_text(middle)))
     return bars_plot(bars)
-
-
-def _csv_table(groups: Sequence[GroupWhatIf]) -> Table:
-    """A row for what was observed, and four for each alternative."""
-    rows: list[list[Cell]] = []
-    for group in groups:
-        rows.append([group.group, "observed", "observed", *_cells(group.observed)])
-        for played in (group.simulated, *group.alternatives):
-            name = played.alternative.name
-            of_seeds = {"median": played.median, "lowest": played.lowest, "highest": played.highest}
-            rows += [[group.group, name, what, *_cells(cost)] for what, cost in of_seeds.items()]
-            changes = _change_of(group, played)
-            cells = [duration_cell(one) if key.endswith("_s") else int(one) for key, one in changes.items()]
-            rows.append([group.group, name, "change", *cells])
-    return Table(columns=columns("GROUP", "ALTERNATIVE", "FIGURES", *_HEADINGS), rows=rows)
 
 
 # For programs.

@@ -102,6 +102,22 @@ def test_a_past_costs_as_much_when_its_scenario_is_played(kind: str, timeline: s
     assert was.past.scenario.records_per_s == pytest.approx(20, rel=0.05)
 
 
+@pytest.mark.parametrize("since", [125, 250])
+@pytest.mark.parametrize("kind", ["range", "cooperative-sticky"])
+@pytest.mark.parametrize("timeline", ["crashes", "growth"])
+def test_a_period_may_begin_while_a_member_is_missed(kind: str, timeline: str, since: int) -> None:
+    past = past_of(recorded(kind, timeline).course, since=since * 1_000_000, until=700_000 * US_PER_MS)
+    assert calibration_of(past, played(past)).agrees
+
+
+def test_a_past_of_one_rebalance_does_not_agree_without_it() -> None:
+    past = past_of(recorded("range", "crashes").course, since=500_000_000, until=600_000_000)
+    observed = replace(past.observed, rebalances=1, moved=0)
+    nothing = replace(past.scenario, events=())
+    runs = played(replace(past, scenario=nothing, spreads_s=()))
+    assert not calibration_of(replace(past, observed=observed), runs).agrees
+
+
 def test_what_is_missing_in_the_scenario_is_found_by_the_calibration() -> None:
     past = recorded("range", "rolling deployment").past
     kept = [
@@ -189,6 +205,10 @@ def test_a_group_without_a_rebalance_or_with_an_unknown_assignor_is_refused() ->
     nothing = Course(group="payments", rebalances=(), holdings=(), commits=Commits({}), members={})
     with pytest.raises(CannotPlayError, match="no rebalance"):
         past_of(nothing, until=1)
+    # The first generation had begun before, and was written again.
+    restarted = replace(recorded("static", "rolling deployment").course, complete_since=9_005_000)
+    with pytest.raises(CannotPlayError, match="no rebalance"):
+        past_of(restarted, until=700_000 * US_PER_MS)
     other = tuple(replace(row, assignor="com.example.Mine") for row in course.rebalances)
     with pytest.raises(CannotPlayError, match=r"com\.example\.Mine, which Kohort does not have"):
         past_of(replace(course, rebalances=other), until=700_000 * US_PER_MS)

@@ -83,6 +83,9 @@ def test_the_exit_status_shows_whether_to_trust_the_figures() -> None:
 REFUSED = [
     ("", "name an alternative"),
     ("--protocol cooperativ", "did you mean cooperative?"),
+    ("--protocol share", "there is no protocol 'share', only consumer, cooperative, eager"),
+    ("--set session.timeout.ms=5000", "heartbeat.interval.ms must be less than"),
+    ("--assume session.timeout.ms=2000 --static", "as it was: heartbeat.interval.ms must be less than"),
     ("--protocol cooperative --assignor range --set a=b", "--set a: there is no setting"),
     ("--set session.timeout.ms", "--set session.timeout.ms: expected NAME=VALUE"),
     ("--set session.timeout.ms=soon", "session.timeout.ms must be a number"),
@@ -91,6 +94,10 @@ REFUSED = [
     ("--assignor mine", "have no assignor mine"),
     (" ".join(f"--set session.timeout.ms={number}" for number in range(100, 170)), "at most 64"),
     ("--static --since 1h --until 2h", "is not before"),
+    ("audit --static", "audit: no rebalance in this part of its log"),
+    ("legacy-etl --static", "it uses the assignor com.example.WeightedAssignor, which Kohort does not have"),
+    ("nope --static", "nope: no record of it in"),
+    ("billing audit --assignor uniform", "billing: uniform: members of the classic protocol have no"),
 ]
 
 
@@ -98,7 +105,9 @@ REFUSED = [
 def test_a_question_that_cannot_be_played_is_refused(
     kohort: Kohort, sample: Path, words: str, reason: str
 ) -> None:
-    kohort.quick(f"what-if billing {words} --embedded {sample}").assert_refused(reason, status=2)
+    names_group = words[:1].isalpha()
+    question = f"what-if {words if names_group else f'billing {words}'} --embedded {sample}"
+    kohort.quick(question).assert_refused(reason, status=3 if names_group else 2)
 
 
 def test_the_past_of_a_data_directory_is_played(kohort: Kohort, sample: Path) -> None:
