@@ -7,8 +7,6 @@ whether the assignments are identical. Peak memory is the allocation of `assign`
 tracemalloc.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import time

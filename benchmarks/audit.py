@@ -6,8 +6,6 @@ broken. Wall time is from the start of the audit to its tables on disk and its s
 processor time is less affected by other work on the machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

@@ -6,8 +6,6 @@ the counted runs, and the highest peak memory. The tool's JVM starts quickly wit
 `python -m benchmarks.command_line describe` measures one part.
 """
 
-from __future__ import annotations
-
 import io
 import platform
 import sys

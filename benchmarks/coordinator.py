@@ -4,8 +4,6 @@ Heartbeats per second of one process for groups of both protocols, the growth of
 groups and of members, and the memory of 1,000 groups of 100 members. Processor time, as there is no waiting.
 """
 
-from __future__ import annotations
-
 import pickle
 import resource
 import time

@@ -6,8 +6,6 @@ Prometheus gets. With MINUTES, the exporter then polls every 30 seconds and is s
 and its memory is measured.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import statistics

@@ -4,8 +4,6 @@ Wall time is from the first row to the tables on disk and their sums, without Sp
 two alternate, each in a separate process; the fastest one counts. `--seeds 2000` is a short run; 100,000 take hours.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

@@ -5,8 +5,6 @@ is classic, the others use the consumer protocol. The first round is encoded rec
 change offsets, times and checksums. The same arguments give the same bytes.
 """
 
-from __future__ import annotations
-
 import random
 import struct
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Whole processes in an environment without the dev extra, wall and processor time
 time is less affected by other work on the machine.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

@@ -5,8 +5,6 @@ them; both servers run the whole time, and measurements alternate. With `--data`
 broker's responses do not.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import tempfile

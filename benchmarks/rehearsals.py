@@ -4,8 +4,6 @@ Processor time is for one process; other work on the machine increases it, but l
 the duration of the migration.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import time

@@ -9,8 +9,6 @@ connection; of a response only the error code is checked. The client has one cor
   only that, for ten minutes.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import select

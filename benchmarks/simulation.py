@@ -5,8 +5,6 @@ There are no faults, so most requests are heartbeats and commits; invariants are
 quiet time at the end are included.
 """
 
-from __future__ import annotations
-
 import time
 
 from coordinator.simulation.run import run

@@ -9,8 +9,6 @@ processor time, which other work on the machine affects less; the broker's proce
 The log is kept in DIRECTORY, if given, for the next run.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -1,7 +1,5 @@
 """Times of whole processes; commands alternate, so that changes in the machine's speed affect all of them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import statistics

@@ -1,7 +1,5 @@
 """Import rules that `lint-imports` has no contract for."""
 
-from __future__ import annotations
-
 from graphlib import TopologicalSorter
 
 import grimp

@@ -1,7 +1,5 @@
 """The installed command `kohort`, as a separate process or, for many answers, in this one."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

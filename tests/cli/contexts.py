@@ -1,7 +1,5 @@
 """`kohort` with its own configuration file and environment."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

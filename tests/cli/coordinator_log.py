@@ -1,7 +1,5 @@
 """Small logs of the coordinator, written by Kohort, for the commands that read logs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from coordinator.engine import records as stored

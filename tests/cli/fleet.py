@@ -1,7 +1,5 @@
 """A stable group of every kind on the real broker, with committed offsets, for the commands to read."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager

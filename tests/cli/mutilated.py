@@ -1,8 +1,6 @@
 """A broker whose answers are changed in one place at a time, and what makes each change. It passes on the answers of
 `kohort serve`, and remembers them: every run of a command asks the same cluster."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

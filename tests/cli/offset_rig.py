@@ -1,7 +1,5 @@
 """Topics with records at known times, groups with committed offsets, and Kafka's own tool next to ours."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

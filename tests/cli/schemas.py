@@ -1,7 +1,5 @@
 """The schemas of docs/schemas, ready to check documents with."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import cache

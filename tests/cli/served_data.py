@@ -1,7 +1,5 @@
 """`kohort serve` in a separate process, and a client over the wire."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

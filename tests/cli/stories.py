@@ -1,7 +1,5 @@
 """Stories: commands one after the other on a broker, whose whole answers are recorded."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

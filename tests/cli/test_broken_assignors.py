@@ -1,8 +1,6 @@
 """A custom assignor that raises, hangs, returns what no assignor may or cannot be imported stops each command with its
 name and what is wrong; nothing is half done."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

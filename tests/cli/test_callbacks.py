@@ -1,7 +1,5 @@
 """Typer's callbacks contain no logic: they name options, and pass them on."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

@@ -1,8 +1,6 @@
 """Kafka Streams on the classic protocol (A04, A05, A43): what `describe` and `diagnose` show of applications of five
 releases is what their threads said. Recorded on a real broker: `KOHORT_LONG=1 KOHORT_WRITE_GOLDEN=1`."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

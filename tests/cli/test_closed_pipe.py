@@ -1,7 +1,5 @@
 """`kohort … | head`: a closed pipe is not an error, and nothing is printed."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

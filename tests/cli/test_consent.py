@@ -1,7 +1,5 @@
 """Consent to a change: the preview, the question on a terminal, and what happens meanwhile."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

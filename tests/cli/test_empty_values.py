@@ -1,7 +1,5 @@
 """Every option and argument of every command: what an empty value of it means, and that it is refused if nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

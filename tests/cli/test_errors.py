@@ -1,7 +1,5 @@
 """What a user learns of an exception: the message of Kohort's own errors, "a fault of Kohort" for every other."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pytest

@@ -1,7 +1,5 @@
 """Help: every command has it, and it costs no more than it must."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files and environments that a command meets in the field: endless, of another kind, or in another encoding."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -2,8 +2,6 @@
 leaves out is written down from its documents, which docs/look-alikes.md names; the products themselves are not run
 here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Classic members whose subscription or assignment cannot be read: each is read apart, and what is not is named."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever a broker's answer lacks, every command that reads either gives its whole answer or says what it lacks."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

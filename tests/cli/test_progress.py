@@ -1,7 +1,5 @@
 """Progress: on a terminal that shows no data, and nowhere else."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty

@@ -1,7 +1,5 @@
 """Every document fits the schema of its command, whatever the source, as JSON and as YAML."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

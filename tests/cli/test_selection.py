@@ -1,7 +1,5 @@
 """Which groups a command is about: names, regexes, and filters by type, state, protocol and topic."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

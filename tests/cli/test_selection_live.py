@@ -1,7 +1,5 @@
 """Filters on a real broker, which applies those of type and state itself; and on brokers that are too old for it."""
 
-from __future__ import annotations
-
 import pytest
 
 from groups.listing import GroupFilter, GroupType

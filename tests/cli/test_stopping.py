@@ -1,7 +1,5 @@
 """What a command says when a signal stops it after its change was sent."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

@@ -2,8 +2,6 @@
 releases show after each restart is what the rehearsal of the same plan shows. Recorded: `KOHORT_LONG=1
 KOHORT_WRITE_GOLDEN=1`; again if the machine was so busy that a session ended before a JVM had started."""
 
-from __future__ import annotations
-
 import json
 import os
 from base64 import b64decode

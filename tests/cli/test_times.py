@@ -1,7 +1,5 @@
 """Every option that is a duration or a time reads all the forms of `groups.times`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

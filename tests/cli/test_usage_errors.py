@@ -1,7 +1,5 @@
 """Answers to an invalid command line and to nothing found. The mistakes themselves are in tests/cli/mistakes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Rows of our tables and of Kafka's tools, by what they are about."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

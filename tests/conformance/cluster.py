@@ -1,7 +1,5 @@
 """Topics of a server under test, created and changed over the wire."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests from plain fields, and answers as plain fields, by kio's names. `throttle_time` is left out of answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass

@@ -1,8 +1,6 @@
 """Messages of versions that kio does not have, made of its classes of the version before; tests/wire/messages/
 test_newest_requests.py compares their bytes with Kafka's own classes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import MISSING, field, fields, make_dataclass
 from functools import cache

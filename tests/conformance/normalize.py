@@ -1,7 +1,5 @@
 """An answer without what differs from run to run: generated ids, ports, and orders that hang on them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

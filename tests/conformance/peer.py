@@ -1,7 +1,5 @@
 """One connection of a script to a server: requests go out at once, answers come in the order of the requests."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from typing import Any, Self

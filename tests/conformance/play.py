@@ -1,7 +1,5 @@
 """Plays one script to one server and records the answers."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

@@ -1,7 +1,5 @@
 """Requests about a server's logs, one after the other, and its answers in a comparable form."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import socket

@@ -1,7 +1,5 @@
 """The table: sequences of steps, read from `scripts/*.yaml`. README.md lists the kinds of steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache

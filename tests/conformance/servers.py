@@ -1,7 +1,5 @@
 """The two servers of each profile: a real broker, and `kohort serve` with the same settings."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping

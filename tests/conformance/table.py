@@ -2,8 +2,6 @@
 ask and answer, a few at a time, as they keep the machine busy; then all those that wait for something, side by side on
 a machine that is then calm, as they look at the time."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The logs of the conformance table, compacted in whatever way, replay to the same state."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """The table on three brokers: each sequence has the same outcome as on one, at the coordinator of its groups."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace

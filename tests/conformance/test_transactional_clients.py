@@ -1,7 +1,5 @@
 """Transactional producers of librdkafka and of Java: the same checks on a real broker and on `kohort serve`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What is said of producers and their transactions: a real broker and `kohort serve` get the same requests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

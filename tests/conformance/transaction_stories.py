@@ -1,7 +1,5 @@
 """Requests of idempotent and transactional producers, one after the other, with answers in a comparable form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """A server and a topic on it, with clients of librdkafka that use transactions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -2,8 +2,6 @@
 `$name+1` a number relative to it, `${name}` a part of a text. A mapping with one key of `MAKERS` makes bytes or a long
 text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -1,8 +1,6 @@
 """The picture of the architecture: `python -m tests.docs.architecture` writes it, as `make pictures` does. Folders
 and their order come from the import rules in pyproject.toml, texts from the folders' docstrings."""
 
-from __future__ import annotations
-
 import ast
 import tomllib
 from html import escape

@@ -1,7 +1,5 @@
 """The pages of the documentation, and the commands that they show."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

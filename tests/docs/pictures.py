@@ -2,8 +2,6 @@
 tests.docs.pictures` writes them to docs/pictures; with a directory, it draws the screens of tests/golden/screens
 there instead, on a dark and a light terminal."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """Every command in the documentation is valid."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

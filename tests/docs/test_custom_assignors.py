@@ -1,7 +1,5 @@
 """B17, B18, B19, B20, B23: assignors of docs/custom-assignors.md do what the page says, in dry runs and scenarios."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode
 from collections import Counter

@@ -1,7 +1,5 @@
 """The page about Kafka's departures names evidence that exists."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,8 +1,6 @@
 """docs/exporter.md lists every metric of the exporter; alerts and dashboard are of metrics that are there.
 KOHORT_WRITE_GOLDEN=1 writes the table."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

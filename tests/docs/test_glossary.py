@@ -1,7 +1,5 @@
 """docs/glossary.md is the glossary of `kohort help`, with links to pages of docs/; KOHORT_WRITE_GOLDEN=1 writes it."""
 
-from __future__ import annotations
-
 import os
 
 from cli.verbs.help.command import LINK, glossary, plain, terms

@@ -1,7 +1,5 @@
 """Every item of the five documents is somewhere: items.txt names a test, a sequence, a story, a scenario or a row."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

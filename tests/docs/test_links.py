@@ -1,7 +1,5 @@
 """Every link of every page has a target within the project; links to headings too."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections import Counter

@@ -2,8 +2,6 @@
 Each page starts in an empty directory and an empty home in which only `kohort demo` has run; the tutorial runs it.
 Pictures that a page draws are compared with those in its folder. KOHORT_WRITE_GOLDEN=1 writes output and pictures."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

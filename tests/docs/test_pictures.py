@@ -1,7 +1,5 @@
 """Pictures of a terminal show what commands print now; `make pictures` writes them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.cli.command import Kohort

@@ -1,7 +1,5 @@
 """docs/reference.md is generated from the commands; KOHORT_WRITE_GOLDEN=1 writes it."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import textwrap

@@ -1,7 +1,5 @@
 """The word check finds phrases over lines and in names, and takes None for a value."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.docs.words import Use, find_uses

@@ -1,8 +1,6 @@
 """Check the repository's texts for the words of `words.txt`: `python -m tests.docs.words`, a part of `make check`.
 Names are texts too. Arguments are files or folders to which the check is limited."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Groups and topics in few words, for tests of what is computed from them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Classic Streams groups in few words, through the bytes that their members send."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from uuid import UUID
 

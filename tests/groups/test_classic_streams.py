@@ -1,7 +1,5 @@
 """What is derived from the user data of Kafka Streams: warm-ups, lags, the rebalance protocol, errors (A43)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The library that a member's ids show, and the librdkafka that a release of a binding bundles."""
 
-from __future__ import annotations
-
 import importlib.metadata
 
 import confluent_kafka

@@ -1,7 +1,5 @@
 """Counts agree with their nouns and verbs."""
 
-from __future__ import annotations
-
 from groups.counts import counted, share
 
 

@@ -1,7 +1,5 @@
 """What brokers answer, as groups."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

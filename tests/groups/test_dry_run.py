@@ -1,7 +1,5 @@
 """Dry runs of groups: the rebalances, the oddities, and the assignor that computes them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """C27: what levels of features mean, and which brokers lack them."""
 
-from __future__ import annotations
-
 from groups.features import MEANINGS, Supported, features_of, level_name, lost_type, meaning
 from groups.listing import GroupType
 

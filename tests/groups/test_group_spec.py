@@ -1,7 +1,5 @@
 """The input of an assignor for a group, as it is and after hypothetical changes: golden/dry-run/inputs.txt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

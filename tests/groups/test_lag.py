@@ -1,7 +1,5 @@
 """What a consumer can read from a committed offset, and what is known of it: exact, bounded, or unknown."""
 
-from __future__ import annotations
-
 import pytest
 
 from groups.lag import NextRecord, Readable, longest_lag_ms, partition_lags, readable, with_next_records

@@ -1,7 +1,5 @@
 """Snapshots: what one holds reads back as it was written, and a broken file is refused with its line, and soon."""
 
-from __future__ import annotations
-
 import json
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Which topics of a streams group are its own."""
 
-from __future__ import annotations
-
 from groups.streams import Subtopology, Topology, is_internal
 
 

@@ -1,7 +1,5 @@
 """Who leads when the leader goes, against the embedded coordinator, whose groups walk through a Java map."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from uuid import UUID

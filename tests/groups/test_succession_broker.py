@@ -1,7 +1,5 @@
 """Succession on the real broker: every change of the leader is predicted."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from contextlib import closing

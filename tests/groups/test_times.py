@@ -1,7 +1,5 @@
 """Durations and times as people write them, and as every text has them."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

@@ -1,7 +1,5 @@
 """Dataclasses and trees: one declaration reads and writes, and what is wrong is named with its place."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum

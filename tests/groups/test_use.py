@@ -1,7 +1,5 @@
 """Who reads a topic: what is known of members and of offsets, and what is not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

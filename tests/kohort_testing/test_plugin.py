@@ -1,7 +1,5 @@
 """The pytest plugin in another project: the examples of the documentation run unchanged."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """`make matrix`: Kohort on a broker of every release, a table at the end; `python -m tests.matrix 4.3.1` tries one.
 The table is in docs/brokers.md too once all releases were tried."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """What is tried on every broker. A check fails by an AssertionError; where a release cannot do it, words are wanted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A broker of a release with groups of every type that it has, and what its own AdminClient says of them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable, Iterator, Sequence

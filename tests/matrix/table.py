@@ -1,7 +1,5 @@
 """The table of the matrix: on the terminal, and in docs/brokers.md between its two marks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The brokers of the matrix: one of each release that an operator may still run, from Maven Central."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

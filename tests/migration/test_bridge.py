@@ -1,7 +1,5 @@
 """What the bridge decides, of groups as a broker lists them: in the order of its map."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from groups.model import Client, Group, GroupState, GroupType, Member, UserData

@@ -1,7 +1,5 @@
 """Configuration files of clients: what is read of them, in each form that applications and clusters have them in."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

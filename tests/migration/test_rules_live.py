@@ -1,7 +1,5 @@
 """What rules and paths rest on, with real clients on a real broker."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4

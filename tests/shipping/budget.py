@@ -1,8 +1,6 @@
 """Sizes limited by `[tool.kohort.budget]` of pyproject.toml: `python -m tests.shipping.budget`, a part of `make
 check`. A limit is raised together with a line of the changelog: what is new, and what it made unnecessary."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 be in them is not listed here: it is what git has in the folders of the packages. The same commit gives the same
 bytes: SOURCE_DATE_EPOCH is the time of the commit unless it is set."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

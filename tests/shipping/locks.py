@@ -2,8 +2,6 @@
 lock is for Python 3.11 to 3.14 on every platform: markers of its lines decide what applies. pip installs it with
 `--require-hashes --no-deps`, so nothing that is not in it is installed, and nothing else than what was locked."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

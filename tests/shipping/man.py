@@ -2,8 +2,6 @@
 lays the pages out. Its own walk over commands knows only click's classes, and Typer includes its own click, so the
 content of a page is assembled here."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`make release-notes VERSION=…`: what CHANGELOG.md has under a version, or under Unreleased."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Workflows, pre-commit, the image and its manifest: each file is valid, and they run what the README and make run."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

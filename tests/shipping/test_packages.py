@@ -1,7 +1,5 @@
 """What `make dist`, `make man` and `make release-notes` rest on; the packages themselves are built in a long run."""
 
-from __future__ import annotations
-
 import io
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The site of the documentation: its links, its navigation, and that it fetches nothing from elsewhere."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

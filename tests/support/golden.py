@@ -1,7 +1,5 @@
 """Recorded answers: KOHORT_WRITE_GOLDEN=1 writes them again; read the difference before you commit it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

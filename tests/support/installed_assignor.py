@@ -1,7 +1,5 @@
 """A package that offers an assignor of the broker's side, as pip would have installed it."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path

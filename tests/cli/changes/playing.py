@@ -1,7 +1,5 @@
 """Commands inside this process, with standard streams that fail and signals that come."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

@@ -1,7 +1,5 @@
 """Every changing command with what it changes, on a broker behind a turnstile."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A change is made or not, and its status and words say which, whatever happens around it."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -1,7 +1,5 @@
 """The status of a judgment, and of an answer with errors, does not depend on who reads it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

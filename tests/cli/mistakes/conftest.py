@@ -1,7 +1,5 @@
 """A working directory with files that are wrong, each in its own way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID

@@ -9,8 +9,6 @@ Variables may precede the command. Names in braces are places of a scene, in the
 KOHORT_WRITE_GOLDEN=1 has `Table.check` write the answers instead of comparing them.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

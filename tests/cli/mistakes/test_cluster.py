@@ -1,7 +1,5 @@
 """Mistakes on a cluster, and on what is not one. Logins are in tests/cli/sources/test_security_logins.py."""
 
-from __future__ import annotations
-
 import socket
 import socketserver
 import threading

@@ -1,7 +1,5 @@
 """Mistakes for which no cluster is needed."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.command import Kohort

@@ -1,7 +1,5 @@
 """What a renderer writes."""
 
-from __future__ import annotations
-
 import io
 
 from cli.output import render

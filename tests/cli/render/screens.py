@@ -1,7 +1,5 @@
 """What eight commands show on a terminal of three widths; tests/golden/screens holds them with their colors."""
 
-from __future__ import annotations
-
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path

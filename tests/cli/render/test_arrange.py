@@ -1,7 +1,5 @@
 """`--columns`, `--sort` and `--no-header`: the same tables in every format, arranged for a script."""
 
-from __future__ import annotations
-
 import csv
 import io
 from types import SimpleNamespace

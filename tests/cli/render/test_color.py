@@ -1,7 +1,5 @@
 """Which stream gets color, and whether it can be read on light and dark terminals."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """`--columns`, `--sort` and `--no-header` with every command that prints a table."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

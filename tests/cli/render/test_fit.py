@@ -1,7 +1,5 @@
 """Ids lose their middle so that a table fits, and stay unique; texts are folded between words."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,8 +1,6 @@
 """Each format of one document, with everything that is hard to print, against tests/golden/render.
 `KOHORT_WRITE_GOLDEN=1 pytest tests/cli/render` writes the files again; read the difference before you commit it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

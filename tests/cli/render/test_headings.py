@@ -1,7 +1,5 @@
 """Headings of tables: one list, one meaning each."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Pages of HTML: whole, harmless, and with all of their content."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """Markdown: a CommonMark parser reads every text from a cluster as it is, and GitHub links nothing in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

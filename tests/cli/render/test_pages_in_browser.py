@@ -1,7 +1,5 @@
 """Pages in a real browser: what a reader acts on is on the screen, and can be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

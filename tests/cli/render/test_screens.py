@@ -2,8 +2,6 @@
 writes the files; `make pictures SCREENS=DIR` draws them on dark and light terminals. Look at the pictures before you
 commit a difference."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Colors of pictures: a literal value, and the variable of a dark screen after it."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """On a terminal of 80 columns: nothing is longer than a line, nothing is lost; in a pipe there is no color."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator, Sequence

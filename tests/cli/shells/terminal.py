@@ -1,7 +1,5 @@
 """A real shell under a pseudo-terminal: keys go in, and a terminal's screen is read."""
 
-from __future__ import annotations
-
 import codecs
 import fcntl
 import os

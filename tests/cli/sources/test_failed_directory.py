@@ -1,7 +1,5 @@
 """A broker that runs with a failed log directory, a port of no broker, and addresses that lead nowhere."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is wrong with a group or a topic of a snapshot is named, and everything else is answered."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

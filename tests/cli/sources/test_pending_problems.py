@@ -1,7 +1,5 @@
 """Why the transactions of pending offsets are not known, for groups in different logs."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import cast
 

@@ -1,7 +1,5 @@
 """`kohort explore`: which properties hold in all states of a small group, and what falls without a safety rule."""
 
-from __future__ import annotations
-
 import pytest
 
 from coordinator.simulation.exploration.rules import RULES

@@ -1,7 +1,5 @@
 """`kohort fault`: a running server fails on purpose, and nothing else takes faults."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

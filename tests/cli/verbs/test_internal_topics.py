@@ -1,7 +1,5 @@
 """Which internal topics go with a change, of groups in a snapshot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

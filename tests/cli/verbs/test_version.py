@@ -1,7 +1,5 @@
 """`kohort version`: what is installed, and what is missing for what."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import tomllib
 

@@ -1,7 +1,5 @@
 """Members of a classic group: joining, syncing, leaving and committing, in turn and out of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 

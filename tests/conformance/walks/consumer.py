@@ -1,7 +1,5 @@
 """Members of the consumer protocol: joining, confirming revocations, or not, and leaving temporarily."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -2,8 +2,6 @@
 decides by the order of a hash map, who leads, who gets which partition, hangs on these ids. Where both have the same
 ones, both decide alike, and can be compared to the last detail."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

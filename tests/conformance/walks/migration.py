@@ -1,7 +1,5 @@
 """Members of both protocols in one group, which is converted as they join and leave."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -1,8 +1,6 @@
 """One group on two servers, request by request: Kohort must answer, and wait, as the real broker does. A request may
 wait on both for others to come; it is then looked at again after every request that follows."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 end both have written the same into their logs. A failure names its seed. KOHORT_WALK_SEED=… repeats it,
 KOHORT_WALK_STEPS=… walks further (`make walks`)."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections import Counter

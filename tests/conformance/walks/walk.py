@@ -1,7 +1,5 @@
 """A random walk: one request after another, chosen from the state of the group; a seed repeats it."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping

@@ -3,8 +3,6 @@ them has them. Topics by id stand in the order of its map: where they share a bi
 shows. Times are left out. Offsets that are deleted together are sorted: a broker deletes them in the order of a hash
 map, Kohort in the order of their commits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby, zip_longest

@@ -1,7 +1,5 @@
 """What must hold of an application of every client, on every server. Where it does not, there is an exception."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from typing import Any

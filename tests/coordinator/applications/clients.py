@@ -1,7 +1,5 @@
 """The client libraries that applications are made with, and what each can do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

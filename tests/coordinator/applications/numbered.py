@@ -1,7 +1,5 @@
 """A producer of numbered records that knows what it wrote where."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 

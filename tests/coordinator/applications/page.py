@@ -1,7 +1,5 @@
 """The table of docs/applications.md: which check holds for which client, on every server."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

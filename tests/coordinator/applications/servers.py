@@ -1,7 +1,5 @@
 """The servers that applications run on: a real broker, and `kohort serve` as it is started in three ways."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

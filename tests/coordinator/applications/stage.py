@@ -1,7 +1,5 @@
 """An application on a server: its consumers come and go while records are written, and each must be consumed once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Real applications on `kohort serve` and on a real broker: `make applications` runs all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

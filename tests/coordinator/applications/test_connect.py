@@ -1,8 +1,6 @@
 """Two workers of Kafka Connect are a cluster on `kohort serve` as on a real broker (B22): connectors and tasks are
 spread, a worker is killed and returns, and what `kohort describe` shows is what the workers' REST API and logs say."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager

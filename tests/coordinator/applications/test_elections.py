@@ -1,7 +1,5 @@
 """Instances of a service elect one of them, with a protocol type of theirs and no partitions (B23)."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

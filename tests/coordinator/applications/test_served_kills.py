@@ -2,8 +2,6 @@
 rounds here; `make served-kills` plays a hundred (`KOHORT_SERVED_KILLS`). The clients live through all of them: the
 server restarts on its port each time, and continues from its directory."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

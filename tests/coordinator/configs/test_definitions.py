@@ -1,7 +1,5 @@
 """The settings that Kafka knows, as a real broker shows them, and the errors for bad values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

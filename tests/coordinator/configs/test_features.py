@@ -1,7 +1,5 @@
 """The levels of features, and which updates are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The settings that `serve` accepts, and its notices about settings without effect."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from enum import Enum
 

@@ -1,7 +1,5 @@
 """Settings of the coordinator and of single groups."""
 
-from __future__ import annotations
-
 import pytest
 
 from coordinator.configs.settings import Config, GroupOverrides, MigrationPolicy

@@ -1,7 +1,5 @@
 """The effective settings of a topic: its own, then the broker's, the finest unit first."""
 
-from __future__ import annotations
-
 import pytest
 
 from coordinator.configs.effective import ALL, BrokerConfigs, TopicConfigs

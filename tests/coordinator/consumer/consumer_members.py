@@ -1,7 +1,5 @@
 """Members of the consumer protocol in a play."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 all the time, and polls again after an exception, unless a test says otherwise. Requests are answered at once, unless
 they are held, refused or lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Commits of one member do not overtake each other, and what becomes of one whose partitions do not all exist."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from time import monotonic

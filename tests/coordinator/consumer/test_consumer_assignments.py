@@ -1,7 +1,5 @@
 """What a member is assigned, and what of it is carried out, also of topics that its metadata do not show."""
 
-from __future__ import annotations
-
 from coordinator.consumer.heartbeat_fields import Assignments
 from coordinator.consumer.outputs import TopicPartition
 from tests.coordinator.consumer.consumer_members import heartbeats, start

@@ -1,7 +1,5 @@
 """When a member of the consumer protocol heartbeats, what it says, and what an error does (consumer.md K1–K6, K11)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """What librdkafka's member of the consumer protocol does otherwise than Java's; recorded stories show each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from coordinator.consumer.outputs import TopicPartition

@@ -1,8 +1,6 @@
 """The listener of a member of the consumer protocol: when it is called, and when it throws or takes long
 (consumer.md section 4)."""
 
-from __future__ import annotations
-
 import copy
 
 import pytest

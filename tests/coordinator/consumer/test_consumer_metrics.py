@@ -1,7 +1,5 @@
 """Metrics of a member of the consumer protocol, as ConsumerRebalanceMetricsManager counts (consumer.md M1–M14)."""
 
-from __future__ import annotations
-
 from coordinator.consumer.metrics import Metrics
 from coordinator.consumer.outputs import CallbackKind
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat

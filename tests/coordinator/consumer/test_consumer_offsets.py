@@ -1,7 +1,5 @@
 """What a member of the consumer protocol commits and fetches offsets with (consumer.md C1–C6, K8, K12)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

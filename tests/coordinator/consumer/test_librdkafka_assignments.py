@@ -1,8 +1,6 @@
 """What librdkafka makes of an assignment of nothing, or one that cannot be read, and what its subscription has:
 the real one, and Kohort's member."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Client-side assignors of members of the consumer protocol, which Kafka never shipped (consumer.md K9, K17–K20)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

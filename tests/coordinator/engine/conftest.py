@@ -1,7 +1,5 @@
 """The engine that most tests play with."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.coordinator.engine.driver import Driver

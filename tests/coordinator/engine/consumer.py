@@ -1,7 +1,5 @@
 """Members of consumer groups, as tests play them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

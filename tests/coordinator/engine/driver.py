@@ -1,7 +1,5 @@
 """Plays calls to an engine on a clock that is set by the test, and keeps the answers by ticket."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any, TypeVar
 from uuid import UUID

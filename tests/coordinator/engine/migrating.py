@@ -1,7 +1,5 @@
 """Groups on their way between the protocols, as tests play them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer

@@ -1,8 +1,6 @@
 """`message.max.bytes`: what a request changes is one batch, and one that is too large changes nothing. The codes are
 those of 4.3.1: tests/conformance/scripts/limits.yaml."""
 
-from __future__ import annotations
-
 import pytest
 
 from coordinator.engine.context import check_fits

@@ -1,8 +1,6 @@
 """Random requests to classic groups, and time: whatever comes, the groups stay consistent and no member waits
 forever."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """SyncGroup, Heartbeat, sizes, exact times and restarts: what the table of tests/conformance does not show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias

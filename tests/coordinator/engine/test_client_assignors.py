@@ -1,7 +1,5 @@
 """Client-side assignors under the consumer protocol (KIP-848), which Kafka never shipped."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Records of consumer groups: what replaying them makes true, those of older brokers among them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Rules of the consumer protocol that the table of tests/conformance does not show, with exact times."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 from uuid import UUID

@@ -2,8 +2,6 @@
 protocol errors; a partition has one owner at most; no member is ahead of its group; a coordinator that replays the
 records knows what the one that wrote them knew."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from typing import Any

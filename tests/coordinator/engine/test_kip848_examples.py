@@ -1,7 +1,5 @@
 """A case study of KIP-848, with the numbers of the document: a lost answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.coordinator.engine.consumer import Consumer, group_of, images, seed

@@ -1,7 +1,5 @@
 """The hash of the subscribed topics, against Kafka's own class and against what a running broker wrote down."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator, Sequence

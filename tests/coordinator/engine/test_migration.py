@@ -1,7 +1,5 @@
 """Online upgrade and downgrade, and groups of both protocols: what the table of tests/conformance does not show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from coordinator.engine.classic.group import ClassicGroup

@@ -1,7 +1,5 @@
 """Offsets: what the table of tests/conformance does not show of commits, fetches and expiry."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from coordinator.engine.offsets import fetch as fetching

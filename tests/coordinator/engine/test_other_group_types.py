@@ -1,7 +1,5 @@
 """Ids of groups whose type is not coordinated here stay theirs."""
 
-from __future__ import annotations
-
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.records import ConsumerGroupRecord, ConsumerGroupValue

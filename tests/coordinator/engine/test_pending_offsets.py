@@ -1,7 +1,5 @@
 """Offsets of transactions: pending until the marker, as OffsetMetadataManager of Kafka 4.3.1 has them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from uuid import UUID
 

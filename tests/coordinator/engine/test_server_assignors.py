@@ -1,7 +1,5 @@
 """`group.consumer.assignors`: Kafka's own by name or class, installed ones (KIP-848 "Server Side Mode"), and ties."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Timers, against the plainest way to keep them."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Groups that go to another broker: who waits is sent there, and what no record says is forgotten."""
 
-from __future__ import annotations
-
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from tests.coordinator.engine.classic import Member, refused, stable, state
 from tests.coordinator.engine.driver import Driver

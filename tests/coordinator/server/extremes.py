@@ -1,7 +1,5 @@
 """Well-formed messages without meaning: every field has the smallest or largest value of its range."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime
 from typing import Any

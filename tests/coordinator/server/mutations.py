@@ -1,7 +1,5 @@
 """Mutations of well-formed requests: frames without their length, whose API stays the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from random import Random
 

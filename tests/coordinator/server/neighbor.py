@@ -1,7 +1,5 @@
 """Two well-behaved members, which run next to badly behaved clients."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Settings of the broker that are changed while it runs apply to its groups, also after a restart."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Several brokers of one cluster: each serves the partitions that it leads, and another takes over if it fails."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Client-side assignors, which Kafka never shipped, on the wire."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Topics with `cleanup.policy=compact`: the same records remain here, on a broker, and after a kill."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

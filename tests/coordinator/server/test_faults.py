@@ -1,7 +1,5 @@
 """Faults on demand over the wire: rules match requests, and immediate faults are injected."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

@@ -1,7 +1,5 @@
 """`group.version` turned off and on while there are consumer groups, as on Kafka 4.3.1."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Floods on `kohort serve`: what a client sends must cost other clients neither time nor the server memory. Each flood
 runs next to two members that send heartbeats every 50 ms; `make test` runs small ones with generous bounds."""
 
-from __future__ import annotations
-
 import asyncio
 import struct
 import threading

@@ -1,7 +1,5 @@
 """Stored settings of groups, after the broker's own settings have changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 While each of these clients runs, two members send heartbeats, none of which may fail. No answer is
 UNKNOWN_SERVER_ERROR, and the server only logs which connections it closed."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import re

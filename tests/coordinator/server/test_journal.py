@@ -1,7 +1,5 @@
 """When answers are released: once their records are on the disk, or at once and the disk a little later."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading

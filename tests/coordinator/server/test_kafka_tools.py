@@ -1,7 +1,5 @@
 """Kafka's own command line tools print the same about `kohort serve` as about a real broker."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

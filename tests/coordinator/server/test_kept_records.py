@@ -1,7 +1,5 @@
 """Records in a data directory: a full disk, and a broker that takes turns with us."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Transactions in a data directory: servers that are killed in the middle of one."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

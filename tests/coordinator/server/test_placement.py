@@ -1,7 +1,5 @@
 """The placement of partitions: leaders alternate, and another broker leads while one is stopped."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

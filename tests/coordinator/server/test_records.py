@@ -1,7 +1,5 @@
 """Records through real clients, and fetches that wait."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

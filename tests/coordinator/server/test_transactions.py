@@ -1,7 +1,5 @@
 """Transactions of the server if the disk is slow, or a decision cannot be written."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from itertools import count

@@ -1,7 +1,5 @@
 """The HTTP server of metrics among clients that only hold connections."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import threading

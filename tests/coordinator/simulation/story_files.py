@@ -1,7 +1,5 @@
 """The stories: scenarios that real consumers play, too, and under which protocols each is played."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from coordinator.errors import InvalidSetting

@@ -1,8 +1,6 @@
 """A23 to A27, A31, B19, B20, D06, D07: the calls of a custom assignor in the stories that Java's consumers played; that
 the simulation makes the same calls is in `test_stories.py`."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pytest

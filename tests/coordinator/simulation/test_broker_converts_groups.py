@@ -1,7 +1,5 @@
 """What a real broker makes of a downgrade followed by a restart, and of an upgrade before the first generation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a real broker makes of compacted logs in the orders that a simulation plays: see `earlier_brokers`."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path

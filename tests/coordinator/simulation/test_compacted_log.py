@@ -1,7 +1,5 @@
 """Whatever compaction leaves of a log, in whatever order, replays to the same state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import combinations_with_replacement

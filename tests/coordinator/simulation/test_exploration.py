@@ -1,7 +1,5 @@
 """All interleavings of small groups: what holds, what falls without a rule, and that the walk itself can be trusted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

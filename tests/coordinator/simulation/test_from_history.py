@@ -1,8 +1,6 @@
 """The past of a group becomes a scenario that costs what the past did: here the past is simulated, so its true costs
 are known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Each invariant falls where a part of the world does what it says that none does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ That a broker does the same: `tests/conformance/scripts/migration.yaml` and `tes
 consumers do: the stories.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How messages travel: in order, lost with their connection, late, twice, or not before a partition has ended."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whole runs are as recorded; scenarios of what went wrong with real clients show the symptoms, others do not."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Skipped time: what follows is what it would be, had all heartbeats and commits been played, also after days."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from uuid import UUID

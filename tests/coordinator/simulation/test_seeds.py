@@ -1,7 +1,5 @@
 """Many seeds of scenarios, random or with all that goes wrong: only known weaknesses break an invariant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args

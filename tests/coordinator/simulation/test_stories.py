@@ -1,7 +1,5 @@
 """What the simulation makes of a story equals what real consumers did in it on a real broker."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable
 from pathlib import Path

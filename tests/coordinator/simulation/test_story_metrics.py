@@ -1,7 +1,5 @@
 """A19, A20: consumers' metrics at the end of a simulated story equal those of real Java consumers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

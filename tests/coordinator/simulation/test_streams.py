@@ -1,7 +1,5 @@
 """Applications of Kafka Streams in a simulation: warm-ups catch up, and probing rebalances follow (A38)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

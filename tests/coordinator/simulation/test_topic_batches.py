@@ -1,7 +1,5 @@
 """B21: a leader collects changes of topics for a while before it rejoins (client-side assignment proposal)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Groups and observations, in few words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The kinds of groups, sick and healthy, of the table of verdicts in docs/diagnose.md."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Observations of groups in a file: the input of a diagnosis, to be judged again without a cluster."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

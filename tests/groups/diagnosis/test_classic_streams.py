@@ -1,7 +1,5 @@
 """Findings about Kafka Streams on the classic protocol, with near misses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest

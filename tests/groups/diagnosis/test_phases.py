@@ -1,7 +1,5 @@
 """Groups at known rates, observed at every phase of their commits: no sick one is missed, no healthy one reported."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

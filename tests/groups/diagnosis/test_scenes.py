@@ -1,7 +1,5 @@
 """Scenes of a group with their near misses, and all that a diagnosis reports of them (golden/diagnose/scenes.txt)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The table of verdicts in docs/diagnose.md, judged from observations of real groups that `make diagnoses` records."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Times and durations, compared with `Utils.getDateTime` and `Duration.parse`."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 from collections.abc import Iterable

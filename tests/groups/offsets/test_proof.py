@@ -1,7 +1,5 @@
 """Proofs of offsets against copies whose history is known: shifted, behind, started again, compacted, cut."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any

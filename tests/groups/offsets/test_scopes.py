@@ -1,7 +1,5 @@
 """Topics and partitions of `--topic`."""
 
-from __future__ import annotations
-
 import pytest
 
 from groups.offsets.model import TopicScope, split_scopes

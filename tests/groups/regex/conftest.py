@@ -1,7 +1,5 @@
 """Seeds and sizes of the comparisons with real engines."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.chance import seed

@@ -1,7 +1,5 @@
 """Random patterns and topic names: mostly what operators write, and all that the engines disagree on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 

@@ -1,7 +1,5 @@
 """The automaton: differences by their shortest names, and bounds."""
 
-from __future__ import annotations
-
 import pytest
 
 from groups.regex.automaton import FEW, MANY, Automaton, Difference, Names, are_same, difference

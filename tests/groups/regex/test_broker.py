@@ -1,7 +1,5 @@
 """Subscription regexes: what the broker refuses, why and where, and what it matches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

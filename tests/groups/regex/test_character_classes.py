@@ -1,7 +1,5 @@
 """Every class that has a name, against RE2/J: its topic characters, and its form for google-re2."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A failure names its seed: KOHORT_REGEX_SEED=… repeats the run, KOHORT_REGEX_CA
 (`make regexes`), KOHORT_JAVA names another Java.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from random import Random

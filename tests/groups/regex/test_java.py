@@ -1,7 +1,5 @@
 """Java's syntax: what a pattern means for names, what Java refuses, and what is not settled; and Java's own word."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Our reading of POSIX extended regexes, against the C library."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from random import Random
 

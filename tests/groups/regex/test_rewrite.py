@@ -1,7 +1,5 @@
 """Rewritten patterns: the client's matches of the old are the broker's of the new, by the real engines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """`kohort bridge` at work on a deployment, and an operator who does what its lines ask for."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ Rebalances are counted in the log of the broker, by the rule of the simulation; 
 down. Refused commits show in neither, and are not measured.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A plan played on a real broker with real consumers, by the same hands as in a rehearsal."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Real groups, cooperative-sticky of librdkafka and sticky of sarama, are converted online with `kohort bridge`."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

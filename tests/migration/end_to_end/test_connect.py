@@ -1,7 +1,5 @@
 """Printed plans of a sink connector, followed on a real worker of Kafka Connect by its REST API."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

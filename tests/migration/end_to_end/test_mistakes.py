@@ -7,8 +7,6 @@ Two processes with one instance id put each other out by whose request comes fir
 a broker must be among those of several seeds. Of everything else one seed and one outcome are compared.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

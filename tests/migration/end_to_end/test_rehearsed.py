@@ -3,8 +3,6 @@
 The hands and the gates are those of the rehearsal; only the group is real.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Plans with a bridge leader, played: the bridge comes first, leads, and leaves when the group is converted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Plans played while network, coordinator and processes fail, and the files that say so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

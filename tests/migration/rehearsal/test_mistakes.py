@@ -1,7 +1,5 @@
 """Operator mistakes, played: their symptoms, and the reaction of the gates, are recorded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

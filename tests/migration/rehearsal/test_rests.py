@@ -1,7 +1,5 @@
 """Rests that are leapt over and rests that are played: rehearsals are equal in all that is reported of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """What settings of a rehearsal take the place of."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

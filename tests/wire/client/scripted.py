@@ -1,7 +1,5 @@
 """A broker made of canned answers, for what a real one cannot be brought to say."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,5 @@
 """Requests and responses as kio writes and reads them, for every API and version; and requests that no client sends."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """`kohort apply` on a real broker: what differs, what is changed, and that it is the same the second time."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`kohort bridge` on a real broker: what it shows, what it refuses, and how it leaves a group."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

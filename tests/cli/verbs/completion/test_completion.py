@@ -1,7 +1,5 @@
 """Completion without a shell: the scripts are the command's own, and a line is answered or not at all."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tab in real shells: what is offered, what the shell makes of it, and what happens when no broker answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

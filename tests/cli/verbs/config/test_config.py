@@ -1,7 +1,5 @@
 """`kohort config get|set|unset` on a real broker."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from concurrent.futures import Future
 from functools import partial

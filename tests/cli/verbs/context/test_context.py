@@ -1,7 +1,5 @@
 """`kohort context`: files of contexts are written, changed and shown; secrets stay where they are."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

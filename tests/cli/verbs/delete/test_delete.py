@@ -1,7 +1,5 @@
 """`kohort delete` and `kohort offsets delete` on a real broker, compared with kafka-consumer-groups."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.offset_rig import OffsetRig

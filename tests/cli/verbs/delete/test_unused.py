@@ -1,7 +1,5 @@
 """Groups unused for some time: `list` and `delete --unused-for`."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

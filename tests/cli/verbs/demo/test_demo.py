@@ -1,7 +1,5 @@
 """`kohort demo`: a fleet in a coordinator's own files, and nothing of anybody else's touched."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

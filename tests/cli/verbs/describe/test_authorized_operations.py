@@ -1,7 +1,5 @@
 """`describe --authorized-operations`: what the user may do with a group, of every type."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

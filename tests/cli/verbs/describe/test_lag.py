@@ -1,7 +1,5 @@
 """Lag as time, last commits and sums of lag, on a real broker with records of known times."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """On a live cluster Kohort shows the facts that Kafka's own tools show, in every mode and format."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """`describe --migration` on files: what a person reads, and what it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`describe --migration` of groups caught in flight on the real broker, and what its log says of the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Groups without partitions: workers of Kafka Connect (B22), and groups that elect a leader (B23)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The scene of groups on a real broker."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 

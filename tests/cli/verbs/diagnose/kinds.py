@@ -1,7 +1,5 @@
 """Kinds of groups, sick and healthy, of real consumers at known rates, for the table of verdicts."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Groups of a real broker in which something is wrong, or nothing: consumers that live, producers that continue."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack

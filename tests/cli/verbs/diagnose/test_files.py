@@ -1,7 +1,5 @@
 """`kohort diagnose` of recordings, logs and the sample."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from uuid import UUID
 

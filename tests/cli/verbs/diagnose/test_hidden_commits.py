@@ -1,7 +1,5 @@
 """`kohort diagnose` on a cluster that does not show when groups committed: `kohort serve` in memory."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 from confluent_kafka import Consumer, Producer, TopicPartition

@@ -1,7 +1,5 @@
 """Rates, retention and expiry of groups on a real broker, compared with a healthy twin."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """`kohort diagnose` of groups on a real broker: each finding provoked, and its healthy twin without one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count

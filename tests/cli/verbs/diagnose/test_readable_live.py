@@ -1,7 +1,5 @@
 """What consumers can read on a real broker: aborted, deleted and unsubscribed records, and open transactions."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -5,8 +5,6 @@ Each sick group is found, or the rule that finds it is reported as not checked; 
 in `make test`, and writes the table.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """B20: a custom assignor gets the user data that real members sent, so that its dry run is what the group has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

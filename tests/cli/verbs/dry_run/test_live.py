@@ -4,8 +4,6 @@ Members are real consumers; their ids are random in every run, so every run is a
 A long run tries more shapes of groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

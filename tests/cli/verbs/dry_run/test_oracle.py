@@ -4,8 +4,6 @@ Random groups pass all stages: written as a snapshot, read by the command, assig
 what the members of such a group would send, put together here from the group and not by the code under test.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Dry runs of classic groups of Kafka Streams, from what their threads sent (A38)."""
 
-from __future__ import annotations
-
 import time
 from base64 import b64encode
 from collections.abc import Mapping

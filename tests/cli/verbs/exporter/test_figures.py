@@ -1,7 +1,5 @@
 """The figures of `kohort exporter` are those of `kohort describe` and `kohort list`, of groups of every type."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who may read the metrics, over what; which command lines are refused; what the files look like that are written."""
 
-from __future__ import annotations
-
 import base64
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """What polls show one after the other: rebalances, progress, verdicts; and what is kept of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

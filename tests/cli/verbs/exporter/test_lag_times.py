@@ -1,7 +1,5 @@
 """What the exporter keeps of the records after committed offsets, from poll to poll."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """While a cluster does not answer, the last figures stay with their age; a group that cannot be read is a figure."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """C27: `kohort features list|set` next to `kafka-features.sh`, on a real broker and on `kohort serve`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Numbers of reports: of a fleet of any size, from a fixed seed, with names that somebody might choose."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields
 from datetime import UTC, date, datetime, timedelta

@@ -1,7 +1,5 @@
 """`kohort fleet rehearse`: invalid requests, and its report."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

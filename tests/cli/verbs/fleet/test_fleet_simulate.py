@@ -1,7 +1,5 @@
 """`kohort fleet simulate`: invalid requests, and its report."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.command import Kohort

@@ -1,7 +1,5 @@
 """`kohort fleet what-if`: the sums of a fleet, and on Spark the same figures as `kohort what-if` of each group."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`kohort fleet`: what is refused before Spark starts, what is said where Spark cannot be; how far a run has come."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

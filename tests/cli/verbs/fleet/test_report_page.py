@@ -3,8 +3,6 @@
 `KOHORT_WRITE_GOLDEN=1` writes tests/golden/fleet/pages again; read the difference before you commit it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

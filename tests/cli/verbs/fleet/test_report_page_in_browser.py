@@ -1,7 +1,5 @@
 """A report in a real browser: nothing complains, nothing is fetched, nothing sticks out, everything can be read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `kohort fleet` shows of what the pipeline found; the schemas of its documents have the columns of the tables."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

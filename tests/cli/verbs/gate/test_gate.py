@@ -1,7 +1,5 @@
 """`kohort gate` on files: exit statuses, notes, stale plans, waiting, hostile plan files."""
 
-from __future__ import annotations
-
 import json
 import random
 import signal

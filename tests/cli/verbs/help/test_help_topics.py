@@ -1,7 +1,5 @@
 """`kohort help`: every page fits a terminal, points to pages that exist, and shows commands that work."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

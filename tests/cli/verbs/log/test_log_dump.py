@@ -1,7 +1,5 @@
 """`kohort log dump`: formats, filters, and what cannot be read."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

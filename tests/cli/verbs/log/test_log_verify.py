@@ -1,7 +1,5 @@
 """`kohort log verify`: what is right is counted, and everything that is wrong is found and placed."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`kohort log dump` says of every batch and record what Kafka's own dump tool says."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

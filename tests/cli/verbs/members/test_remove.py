@@ -1,7 +1,5 @@
 """`kohort members remove` on a real broker: what leaves, what follows, and what rejoins."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`kohort offsets clone` to another cluster: proofs by records that were copied with other offsets, on real brokers."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """`kohort offsets export`, `import` and `clone` on a real broker, and files that go back and forth to Kafka's tool."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -1,7 +1,5 @@
 """`kohort offsets reset` on a real broker, compared with kafka-consumer-groups on the same state."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Offsets of share groups on a real broker, compared with kafka-share-groups on the same state."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Streams groups on a real broker, compared with kafka-streams-groups: two equal applications, one for each tool."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`--wait-empty`: changes wait until the members of a group have left."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A plan as a page holds what the runbook in markdown holds, and the picture."""
 
-from __future__ import annotations
-
 import re
 from html import escape, unescape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`kohort plan` for one group and for many, with declarations of their clients."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """What a plan says of a real broker's settings, and what that broker then does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

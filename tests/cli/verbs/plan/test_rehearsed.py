@@ -1,7 +1,5 @@
 """`kohort plan --rehearse`: the figures of a rehearsal in the plan, and plans that a rehearsal blocks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import yaml

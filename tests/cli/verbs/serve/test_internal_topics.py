@@ -1,7 +1,5 @@
 """`__consumer_offsets` and `__transaction_state` of a server that keeps them, as clients read them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from confluent_kafka import Consumer, Message, TopicPartition

@@ -1,7 +1,5 @@
 """ACLs that clients create and delete are kept in the data directory, in addition to the file of ACLs."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `kohort serve --metrics` counts is what happened, and what a real broker counts."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import subprocess

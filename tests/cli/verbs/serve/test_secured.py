@@ -1,7 +1,5 @@
 """`kohort serve` behind TLS, logins and ACLs: real clients get in, and get no further than they may."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`kohort serve`: killed under its clients and restarted with `--data`, it continues from what it had answered."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import signal

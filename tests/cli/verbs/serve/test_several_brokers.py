@@ -1,7 +1,5 @@
 """`kohort serve --brokers`: where they listen, and that a real client finds its way."""
 
-from __future__ import annotations
-
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 

@@ -1,7 +1,5 @@
 """`kohort serve --faults FILE` and `--scenario`: what goes wrong at which time."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`kohort simulate`: runs of scenarios, what they cost, and what is said of one that goes wrong."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

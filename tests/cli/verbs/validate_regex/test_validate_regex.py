@@ -1,7 +1,5 @@
 """`validate-regex`: what does not compile, what a group would lose and gain, and the pattern to use instead."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

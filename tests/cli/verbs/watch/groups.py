@@ -1,7 +1,5 @@
 """Groups for the tests of `kohort watch`, drawn at random, and the obvious way from one belief to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from hypothesis import strategies as st

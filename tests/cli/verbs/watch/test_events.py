@@ -1,7 +1,5 @@
 """Events between two observations: applied to the earlier merged group they give exactly the later one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given

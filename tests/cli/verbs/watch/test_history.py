@@ -1,7 +1,5 @@
 """Recordings as the past of a group: no more than the observations show."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`kohort watch` of real members on a real broker, which join, leave, and lose their broker for a while."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

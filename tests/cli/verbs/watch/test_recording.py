@@ -1,7 +1,5 @@
 """Recordings: they read back as written; damaged ones are refused by file and line."""
 
-from __future__ import annotations
-
 import json
 import stat
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A group of a running `kohort serve --data DIR`, watched over its port and in its directory at once."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack, closing
 from pathlib import Path
 

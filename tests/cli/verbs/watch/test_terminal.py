@@ -1,7 +1,5 @@
 """On a terminal: drawn in place, at any size, and the terminal given back as it was found."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

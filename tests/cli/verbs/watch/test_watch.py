@@ -1,7 +1,5 @@
 """What a watch shows and when it ends: courses, lag, the view, conditions, command lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

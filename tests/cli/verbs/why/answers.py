@@ -1,7 +1,5 @@
 """Answers of `kohort why` about scripted groups, without reading a log."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What `kohort why` prints about scripted courses, whole, and what it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """A short incident of real clients: one crashes and returns, then leaves. Live and from the log it is the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial

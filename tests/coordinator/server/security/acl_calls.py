@@ -1,7 +1,5 @@
 """Requests of users to a server with ACLs; none of them changes the answer to a later one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 

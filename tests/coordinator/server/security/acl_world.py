@@ -1,7 +1,5 @@
 """One of two servers to compare: with topics, groups and ACLs, and the answers to its users."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any

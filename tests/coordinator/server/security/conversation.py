@@ -1,7 +1,5 @@
 """A broker's answers to a sequence of frames, in a form in which two brokers can be compared."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Forbidden requests: the same users send the same requests to a real broker, and get the same errors."""
 
-from __future__ import annotations
-
 import asyncio
 from itertools import chain
 from typing import Any

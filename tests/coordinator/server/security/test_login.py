@@ -1,7 +1,5 @@
 """The login of a client: the answers are a real broker's, word by word."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """How long a login is valid (KIP-368)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Changed ACLs that are stored, and the errors if they cannot be stored or are damaged."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
