@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from coordinator.configs.release import Release
 from coordinator.server.apis import (
@@ -33,6 +33,7 @@ from wire.messages.definition import API_VERSIONS_KEY, Api
 from wire.messages.schemas import admin as admin_apis
 from wire.messages.schemas import classic_groups as classic_groups_apis
 from wire.messages.schemas import cluster as cluster_apis
+from wire.messages.schemas import cluster as schemas
 from wire.messages.schemas import consumer_groups as consumer_groups_apis
 from wire.messages.schemas import groups as groups_apis
 from wire.messages.schemas import log_records as log_records_apis
@@ -40,10 +41,6 @@ from wire.messages.schemas import offsets as offsets_apis
 from wire.messages.schemas import security as security_apis
 from wire.messages.schemas import transactions as transactions_apis
 from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.cluster import ApiVersionsRequest
-
 
 WITH_SOFTWARE = 3
 WITH_EXPECTED_BROKER = 5
@@ -76,7 +73,7 @@ class ServedApi:
         return self.api.versions[0] <= version <= self.newest_of(release)
 
 
-async def api_versions(exchange: Exchange[ApiVersionsRequest | None]) -> AnswerFields:
+async def api_versions(exchange: Exchange[schemas.ApiVersionsRequest | None]) -> AnswerFields:
     """ApiVersions v0–v5: client software v3 (KIP-511), minimum 0 since v4 (KIP-1022), the expected broker v5
     (KIP-1242); v0 answers unknown versions."""
     request, release = exchange.request, exchange.cluster.config.kohort_release

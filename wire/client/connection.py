@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from wire.client import errors
 from wire.client.address import Address
@@ -16,10 +16,8 @@ from wire.errors import ErrorCode, error_name
 from wire.messages.definition import Api, ResponseT
 from wire.messages.framing import frame
 from wire.messages.reader import DecodeError
+from wire.messages.schemas import cluster as schemas
 from wire.messages.schemas.cluster import API_VERSIONS, METADATA
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.cluster import ApiVersionsResponse
 
 Request: TypeAlias = Mapping[str, object]
 """The fields of a request; fields that the version in common does not have are left out."""
@@ -43,7 +41,7 @@ class BrokerFeatures:
     epoch: int | None = None
 
 
-def features_in(response: ApiVersionsResponse) -> BrokerFeatures:
+def features_in(response: schemas.ApiVersionsResponse) -> BrokerFeatures:
     epoch = response.finalized_features_epoch
     return BrokerFeatures(
         levels={feature.name: feature.max_version_level for feature in response.finalized_features},

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from wire.client.cluster import KafkaClient
 from wire.client.errors import KafkaError, UnsupportedApi, refused
 from wire.client.security import ConnectionSettings
 from wire.client.steps import Deadline, run
 from wire.errors import ErrorCode
+from wire.messages.schemas import faults as schemas
 from wire.messages.schemas.faults import FAULT_CLIENT, KOHORT_FAULT
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.faults import KohortFaultRequestFields, KohortFaultResponse
 
 
 def fault_client(settings: ConnectionSettings) -> KafkaClient:
@@ -22,8 +20,8 @@ def fault_client(settings: ConnectionSettings) -> KafkaClient:
 
 
 def ask_for_fault(
-    client: KafkaClient, timeout_ms: int, **request: Unpack[KohortFaultRequestFields]
-) -> KohortFaultResponse:
+    client: KafkaClient, timeout_ms: int, **request: Unpack[schemas.KohortFaultRequestFields]
+) -> schemas.KohortFaultResponse:
     """The response to a KohortFault. Raises UnsupportedApi: not `kohort serve`. Raises KafkaError: refused."""
     deadline = Deadline(timeout_ms)
     connection = client.home(deadline)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
@@ -15,12 +15,10 @@ from wire.client.metadata import ClusterMetadata, brokers_with_failures, offline
 from wire.client.steps import Deadline, Replies, Steps
 from wire.errors import Failure, HasErrorCode, outcome
 from wire.messages.definition import Api
+from wire.messages.schemas import groups as schemas
 from wire.messages.schemas.admin import DESCRIBE_LOG_DIRS
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS, LEAVE_GROUP
 from wire.messages.schemas.groups import DELETE_GROUPS, LIST_GROUPS
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.groups import ListGroupsResponseGroup
 
 
 class DescribedGroup(HasErrorCode, Protocol):
@@ -48,7 +46,7 @@ _DIRECTORIES_TIMEOUT_MS = 1000
 class ListedGroups:
     """The groups of all brokers, by id. `failed`: silent brokers, and partitions without a leader."""
 
-    groups: tuple[ListGroupsResponseGroup, ...]
+    groups: tuple[schemas.ListGroupsResponseGroup, ...]
     failed: dict[str, Failure]
 
 
@@ -57,7 +55,7 @@ def list_groups(
 ) -> ListedGroups:
     """The groups of every broker; state from Kafka 2.6, type from 3.8 on. Raises WireError: no broker answers."""
 
-    def ask(broker: Connection, deadline: Deadline) -> Steps[tuple[ListGroupsResponseGroup, ...]]:
+    def ask(broker: Connection, deadline: Deadline) -> Steps[tuple[schemas.ListGroupsResponseGroup, ...]]:
         request = {"states_filter": states, "types_filter": types}
         (response,) = yield from broker.ask(LIST_GROUPS, [request], deadline)
         if response.error_code:

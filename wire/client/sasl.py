@@ -4,7 +4,7 @@ the client's messages and receives the broker's."""
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, UnsupportedMechanism
@@ -12,10 +12,8 @@ from wire.client.security import ConnectionSettings, OAuthSettings
 from wire.client.steps import Deadline, Steps
 from wire.errors import error_name
 from wire.extras import install_command, is_installed
+from wire.messages.schemas import security as schemas
 from wire.messages.schemas.security import SASL_AUTHENTICATE, SASL_HANDSHAKE
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.security import SaslAuthenticateResponse
 
 Exchange = Generator[bytes, bytes, None]
 Ask = Callable[..., Steps[Any]]  # takes an API and the fields of one request
@@ -44,7 +42,7 @@ def authenticate(address: Address, settings: ConnectionSettings, ask: Ask, deadl
         raise AuthenticationFailed(f"{address}: {error}", address=address) from None
 
 
-def _failure(settings: ConnectionSettings, answer: SaslAuthenticateResponse) -> str:
+def _failure(settings: ConnectionSettings, answer: schemas.SaslAuthenticateResponse) -> str:
     """Why the login failed, and the next step; for a token the broker's message is the response of RFC 7628."""
     said = answer.error_message or error_name(answer.error_code)
     if settings.oauth is not None and said.startswith("{"):

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from wire.messages.embedded_protocol import read_versioned
+from wire.messages.schemas import connect as schemas
 from wire.messages.schemas.connect import WORKER_ASSIGNMENT, WORKER_STATE
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.connect import ConnectAssignmentAssignment
 
 CONNECTOR = -1  # the task number that stands for the connector itself
 ConnectTasks: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -71,7 +69,7 @@ def read_worker_assignment(data: bytes) -> ConnectAssignment:
     )
 
 
-def _by_connector(entries: Iterable[ConnectAssignmentAssignment]) -> dict[str, tuple[int, ...]]:
+def _by_connector(entries: Iterable[schemas.ConnectAssignmentAssignment]) -> dict[str, tuple[int, ...]]:
     """The tasks by connector; a connector that was sent twice gets the tasks of both entries."""
     tasks: dict[str, tuple[int, ...]] = {}
     for entry in entries:

@@ -1,8 +1,8 @@
 """Definitions of messages, each in one text: the name, the number and some options (`Heartbeat 12 0-4 flexible=4`: the
 first flexible version, 0 by default, or `never`), then the layouts under their headings (`request`, `response`, ...).
 The code for one version of a request is generated when that version is first read or written. The types of messages are
-in the stubs of `schemas/`, which `python -m tests.wire.messages.message_types` writes: import them only for type
-checks."""
+in the stubs of `schemas/`, which `python -m tests.wire.messages.message_types` writes: only annotations that are not
+evaluated may name them."""
 
 import struct
 from collections.abc import Mapping

@@ -8,17 +8,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from wire.java_text import JAVA
 from wire.messages.layout import NO_UUID, Decoded, Encoded, Message
 from wire.messages.reader import OBJECTS, DecodeError, message_reader
+from wire.messages.schemas import streams_assignor as layout
 from wire.messages.schemas.streams_assignor import ASSIGNMENT_INFO, SUBSCRIPTION_INFO
 from wire.messages.writer import message_writer
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import streams_assignor as layout
 
 NEWEST_VERSION = SUBSCRIPTION_INFO.newest
 OLDEST_WITH_NEWEST_KNOWN = 3

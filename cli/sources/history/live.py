@@ -14,36 +14,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from uuid import UUID
 
 from cli.errors import CommandError, RefusedError
 from cli.progress import Progress
 from cli.sources.history.read import GroupHistoryRead, HistoryReading, LookedUpNames
+from cli.sources.live import LiveSource
 from cli.sources.permissions import cause_of
 from cli.sources.wire_source import WireSource
 from coordinator.store.history_log import GroupChoice, GroupLog, PartitionLog
 from coordinator.store.partition_files import OFFSETS_TOPIC, partitions_for
 from groups.history.departures import NOTHING, Knowledge
 from groups.listing import Cause, Problem
+from wire.client.cluster import KafkaClient
+from wire.client.connection import Connection
 from wire.client.log_searches import MOST_BYTES, fetch
+from wire.client.metadata import ClusterMetadata, TopicPartition
 from wire.client.offsets import EARLIEST, LATEST, OffsetSpec, offsets_at
 from wire.client.sasl import why_unsupported
-from wire.client.steps import Deadline, begun
+from wire.client.steps import Deadline, Replies, begun
 from wire.errors import ErrorCode, Failure
 from wire.log.batch_header import HEADER_BYTES, Batches, batch_at
 from wire.log.blocks import Block
 from wire.log.salvage import parts_of
 from wire.log.timestamps import US_PER_MS
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from cli.sources.live import LiveSource
-    from wire.client.cluster import KafkaClient
-    from wire.client.connection import Connection
-    from wire.client.metadata import ClusterMetadata, TopicPartition
-    from wire.client.steps import Replies
-    from wire.messages.schemas.log_records import FetchResponseResponsePartition
+from wire.messages.schemas import log_records as schemas
 
 LOOK_BACK_MS = 300_000  # commits from before the time of interest, which judge the departures right after it
 MOST_BEFORE_BYTES, _LEAST_BEFORE_BYTES = 256 << 20, 16 << 20  # of all partitions, and of each
@@ -250,7 +245,7 @@ class _LiveHistory:
 
     def _next(
         self, leader: Connection, pending: Mapping[TopicPartition, LogRange]
-    ) -> Replies[TopicPartition, FetchResponseResponsePartition]:
+    ) -> Replies[TopicPartition, schemas.FetchResponseResponsePartition]:
         if not pending:
             return {}
         most = max(MOST_BYTES // len(pending), _LEAST_BYTES)

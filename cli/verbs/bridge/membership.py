@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event, Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from coordinator.consumer.classic_member import ClassicConsumer
@@ -40,10 +40,8 @@ from wire.errors import ErrorCode, Failure, error_name, refusal
 from wire.messages.definition import Api
 from wire.messages.embedded_protocol import EmbeddedAssignment, read_assignment, write_assignment
 from wire.messages.reader import DecodeError
+from wire.messages.schemas import classic_groups as schemas
 from wire.messages.schemas.classic_groups import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, SYNC_GROUP
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.classic_groups import JoinGroupResponseMember
 
 ResponseT = TypeVar("ResponseT")
 SESSION_MS = 10_000
@@ -346,7 +344,7 @@ def _leave(
     return {group: True}
 
 
-def _member_value(listed: JoinGroupResponseMember) -> ClassicMemberValue:
+def _member_value(listed: schemas.JoinGroupResponseMember) -> ClassicMemberValue:
     """A member as in the leader's JoinGroup response, which lacks the other fields."""
     return ClassicMemberValue(
         member=listed.member_id,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from coordinator.engine.classic.heartbeat import Heartbeat
 from coordinator.engine.classic.join_group import JoinGroup
@@ -16,10 +15,7 @@ from coordinator.server.apis.fields import CachedFields, LazyEntries, group_oper
 from coordinator.server.exchange import AnswerFields, Exchange
 from wire.errors import ErrorCode
 from wire.messages.reader import LONGEST_STRING
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import classic_groups as schemas
-
+from wire.messages.schemas import classic_groups as schemas
 
 UUID_BYTES = len("-") + 36
 NULL_PROTOCOL = 7  # the first version in which a refusal has a null protocol name instead of an empty one

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coordinator.engine.consumer.client_assignment import InstallAssignment, PrepareAssignment
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeatAnswer
 from coordinator.engine.records import ClientAssignor, ClientMetadata
 from coordinator.server.apis.fields import ZERO_ID
 from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import consumer_groups as schemas
+from wire.messages.schemas import consumer_groups as schemas
 
 
 async def prepare_assignment(

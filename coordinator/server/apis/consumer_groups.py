@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat, ConsumerGroupHeartbeatAnswer
 from coordinator.engine.groups import ConsumerGroupDescribe, Described
@@ -19,10 +19,7 @@ from groups.model import AssignorAnswer, Member, MemberProtocol, Partitions, Sub
 from groups.regex.broker import is_judged, judge
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import consumer_groups as schemas
-
+from wire.messages.schemas import consumer_groups as schemas
 
 MOST_REPEATED = 8_192  # cached answers: a member gets the same one as long as nothing changes
 LONGEST_REMEMBERED = 64  # the longest member id whose answers are cached, in characters

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
 from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.faults.rules import ActiveRule
 from wire.acls import Operation
 from wire.errors import ErrorCode
+from wire.messages.schemas import faults as schemas
 from wire.messages.schemas.faults import CLEAR, DO, LIST
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.faults import KohortFaultRequest
 
 
 async def kohort_fault(
-    apis: Callable[[], Collection[str]], exchange: Exchange[KohortFaultRequest]
+    apis: Callable[[], Collection[str]], exchange: Exchange[schemas.KohortFaultRequest]
 ) -> AnswerFields:
     """KohortFault v0: list, add or clear rules, or inject a fault; `apis` returns the names that rules match."""
     if not exchange.allows_cluster(Operation.ALTER):
@@ -34,7 +31,7 @@ async def kohort_fault(
     return _refused(f"unknown operation {request.operation}")
 
 
-async def _do(exchange: Exchange[KohortFaultRequest], apis: Collection[str]) -> AnswerFields:
+async def _do(exchange: Exchange[schemas.KohortFaultRequest], apis: Collection[str]) -> AnswerFields:
     from coordinator.server.fault_actions import FaultRefused, carry_out
     from coordinator.server.faults.reading import read_event
     from groups.trees import Malformed

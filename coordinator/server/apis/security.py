@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.fields import by_topic
 from coordinator.server.exchange import AnswerFields, Exchange, PeerFault
 from wire import acls as kafka_acls
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import security as schemas
-
+from wire.messages.schemas import security as schemas
 
 LOGGED_IN = "SaslAuthenticate request received after successful authentication"
 
