@@ -1,8 +1,6 @@
 """What happened to one group in a span of time: its rebalances with who caused them and what was not read meanwhile,
 storms, repetitions. All of it is computed from its course; times are µs since 1970."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field

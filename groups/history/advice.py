@@ -1,8 +1,6 @@
 """Findings about what happened to a group, with what to do next: the rules of `kohort diagnose` where they mean the
 same thing, judged by a group's past."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator

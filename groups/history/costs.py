@@ -1,7 +1,5 @@
 """The cost of a group's past, as its log shows it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The sentence that answers why: how often a group rebalanced and when, what its members did, and what was not read."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """A group at one moment: who owned which partitions since when, and what the group waited for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum

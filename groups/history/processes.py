@@ -2,8 +2,6 @@
 their instance id, others by client id and host, which several processes may share (`is_shared`): then the members of
 each cannot be distinguished. A member without a client id is known by its member id only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """How fast the records of a group's partitions are read, and how often its members commit, from its commits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

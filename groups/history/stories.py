@@ -1,8 +1,6 @@
 """What happened, in words: the reasons of rebalances, each once with its members and a count. A departure that is not
 proven by the records is named as either: it left, or lost its session."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

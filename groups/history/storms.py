@@ -1,7 +1,5 @@
 """Rebalances in quick succession, and repetitions that are shown as one line."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """Commits in a journal: tables of numbers, column after column and compressed, as a row in SQLite would take five
 times the room. Both kinds have a row per commit or per partition and minute, in the order of the log."""
 
-from __future__ import annotations
-
 import zlib
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Storms in a journal: runs of rebalances of a group, which have separate rows and are reported once."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 

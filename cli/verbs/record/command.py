@@ -1,7 +1,5 @@
 """`kohort record`."""
 
-from __future__ import annotations
-
 from cli.options import SourceOptions
 from cli.verbs.record.options import RecordOptions
 

@@ -1,7 +1,5 @@
 """`kohort what-if`."""
 
-from __future__ import annotations
-
 import os
 
 from cli.options import OutputOptions, SourceOptions
