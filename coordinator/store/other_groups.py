@@ -16,6 +16,7 @@ from coordinator.engine.groups import Names, by_name
 from groups.described import streams_members as streams_members_of
 from groups.model import Client, Group, GroupState, GroupType, Member, Subscription
 from groups.streams import StreamsMember, Subtopology, Tasks, Topology
+from wire.messages.definition import RecordType
 from wire.messages.schemas import share_groups as share
 from wire.messages.schemas import streams_groups as streams
 
@@ -55,7 +56,7 @@ _TYPES = {
         topics=streams.STREAMS_GROUP_TOPOLOGY.id,
     ),
 }
-_SHARE_TYPES = frozenset(record.id for record in share.SHARE_GROUPS)
+_SHARE_TYPES = frozenset(kind.id for kind in vars(share).values() if isinstance(kind, RecordType))
 
 
 class OtherGroup:

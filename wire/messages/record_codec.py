@@ -11,16 +11,16 @@ from typing import Any, TypeAlias
 from wire.messages.definition import RecordType
 from wire.messages.layout import Array, Message, Scalar, Struct, Type
 from wire.messages.reader import DICTIONARIES, DecodeError, Reader, absent_field, message_reader
-from wire.messages.schemas.classic_groups import ASSIGNMENT, CLASSIC_GROUPS, SUBSCRIPTION
-from wire.messages.schemas.consumer_groups import CONSUMER_GROUPS
-from wire.messages.schemas.offsets import OFFSETS
-from wire.messages.schemas.share_groups import SHARE_GROUPS
-from wire.messages.schemas.streams_groups import STREAMS_GROUPS
+from wire.messages.schemas import classic_groups, consumer_groups, offsets, share_groups, streams_groups
+from wire.messages.schemas.classic_groups import ASSIGNMENT, SUBSCRIPTION
 from wire.messages.writer import Writer, message_writer
 from wire.uuids import format_uuid
 
 RECORD_TYPES: Mapping[int, RecordType] = {
-    kind.id: kind for kind in (*OFFSETS, *CLASSIC_GROUPS, *CONSUMER_GROUPS, *SHARE_GROUPS, *STREAMS_GROUPS)
+    kind.id: kind
+    for schemas in (offsets, classic_groups, consumer_groups, share_groups, streams_groups)
+    for kind in vars(schemas).values()
+    if isinstance(kind, RecordType)
 }
 """All record types of Kafka 4.4, by number (`coordinator-key` and `coordinator-value` of kafka-group-coordinator)."""
 

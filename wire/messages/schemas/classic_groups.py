@@ -146,5 +146,3 @@ DESCRIBE_GROUPS = api("""
                 memberAssignment bytes
             authorizedOperations int32 3+ default=-2147483648
 """)
-
-CLASSIC_GROUPS = (GROUP_METADATA,)

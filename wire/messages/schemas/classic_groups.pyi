@@ -301,4 +301,3 @@ DESCRIBE_GROUPS: Final[
         DescribeGroupsResponseFields,
     ]
 ]
-CLASSIC_GROUPS: Final[tuple[RecordType, ...]]

@@ -452,4 +452,3 @@ CONSUMER_GROUP_INSTALL_ASSIGNMENT: Final[
         ConsumerGroupInstallAssignmentResponseFields,
     ]
 ]
-CONSUMER_GROUPS: Final[tuple[RecordType, ...]]

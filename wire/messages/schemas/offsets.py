@@ -143,5 +143,3 @@ LIST_OFFSETS = api("""
                 offset int64 default=-1
                 leaderEpoch int32 4+ default=-1
 """)
-
-OFFSETS = (LEGACY_OFFSET_COMMIT_RECORD, OFFSET_COMMIT_RECORD)

@@ -333,4 +333,3 @@ class ListOffsetsResponseFields(TypedDict):
 LIST_OFFSETS: Final[
     Api[ListOffsetsRequest, ListOffsetsResponse, ListOffsetsRequestFields, ListOffsetsResponseFields]
 ]
-OFFSETS: Final[tuple[RecordType, ...]]

@@ -416,4 +416,3 @@ DELETE_SHARE_GROUP_OFFSETS: Final[
         DeleteShareGroupOffsetsResponseFields,
     ]
 ]
-SHARE_GROUPS: Final[tuple[RecordType, ...]]

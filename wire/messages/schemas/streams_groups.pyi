@@ -595,4 +595,3 @@ STREAMS_GROUP_HEARTBEAT: Final[
         StreamsGroupHeartbeatResponseFields,
     ]
 ]
-STREAMS_GROUPS: Final[tuple[RecordType, ...]]
