@@ -85,20 +85,12 @@ def _parse_assignors(name: str, text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _parse_policy(name: str, text: str) -> MigrationPolicy:
+def _parse_choice(name: str, text: str, choices: type[Enum]) -> Enum:
     try:
-        return MigrationPolicy(text.strip().lower())
+        return choices(text.strip().lower())
     except ValueError:
-        choices = ", ".join(policy.value for policy in MigrationPolicy)
-        raise InvalidSetting(f"{name} must be one of {choices}, not {text!r}") from None
-
-
-def _parse_release(name: str, text: str) -> Release:
-    try:
-        return Release(text.strip())
-    except ValueError:
-        choices = ", ".join(release.value for release in Release)
-        raise InvalidSetting(f"{name} must be one of {choices}, not {text!r}") from None
+        values = ", ".join(choice.value for choice in choices)
+        raise InvalidSetting(f"{name} must be one of {values}, not {text!r}") from None
 
 
 def _parse_ratio(name: str, text: str) -> float:
@@ -117,6 +109,10 @@ def _other(default: object, parse: Callable[[str, str], object]) -> Any:
 
 def _integer(default: int, minimum: int | None = None, maximum: int = MAX_INT) -> Any:
     return _other(default, partial(parse_integer, minimum=minimum, maximum=maximum))
+
+
+def _choice(default: Enum) -> Any:
+    return _other(default, partial(_parse_choice, choices=type(default)))
 
 
 def _defined(default: object) -> Any:
@@ -147,9 +143,7 @@ class Config:
     group_consumer_max_heartbeat_interval_ms: int = _integer(15_000, 1)
     group_consumer_max_size: int = _integer(MAX_INT, 1)
     group_consumer_assignors: tuple[str, ...] = _other(ASSIGNORS, _parse_assignors)
-    group_consumer_migration_policy: MigrationPolicy = _other(  # noqa: RUF009 (an enum's members never change)
-        MigrationPolicy.BIDIRECTIONAL, _parse_policy
-    )
+    group_consumer_migration_policy: MigrationPolicy = _choice(MigrationPolicy.BIDIRECTIONAL)  # noqa: RUF009 (an enum's members never change)
     group_consumer_assignment_interval_ms: int = _integer(1_000, 0)
     group_consumer_min_assignment_interval_ms: int = _integer(0, 0)
     group_consumer_max_assignment_interval_ms: int = _integer(15_000, 0)
@@ -157,7 +151,7 @@ class Config:
     group_consumer_client_assignors_enable: bool = _other(False, _parse_boolean)
     """KIP-848's client-side assignors, which Kafka never shipped: Kohort's own setting."""
 
-    kohort_release: Release = _other(Release.KAFKA_4_4, _parse_release)  # noqa: RUF009 (as above)
+    kohort_release: Release = _choice(Release.KAFKA_4_4)  # noqa: RUF009 (as above)
     """The release whose coordinator this one is: Kohort's own setting."""
 
     offset_metadata_max_bytes: int = _integer(4_096)  # Compared with the number of UTF-16 units, not of bytes
