@@ -15,16 +15,7 @@ from groups.dry_run import BROKERS_DEFAULT, DryRun
 from groups.group_spec import current_of
 from groups.model import Group, GroupType, MemberProtocol, Topic
 from groups.times import seconds_text
-from migration.model import (
-    Destination,
-    Expectation,
-    MemberStart,
-    OwnerGap,
-    Rollout,
-    RoundAction,
-    SettledGroup,
-    Step,
-)
+from migration import model
 from migration.paths.path import PathContext
 from migration.rebalancing import CLASSIC_HEARTBEAT_S, CONSUMER_HEARTBEAT_S
 from migration.rules.case import Case
@@ -33,14 +24,14 @@ from migration.walk import Walk, partitions_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    steps: tuple[Step, ...]
-    settled_groups: tuple[SettledGroup, ...]
+    steps: tuple[model.Step, ...]
+    settled_groups: tuple[model.SettledGroup, ...]
     """The group as it was found, and after each round that was walked; empty if it cannot be walked."""
 
 
 def forecast(
     case: Case,
-    steps: Sequence[Step],
+    steps: Sequence[model.Step],
     *,
     topics: Mapping[str, Topic],
     bounce_s: float,
@@ -55,7 +46,7 @@ def forecast(
     leader, assumed = _leader(case)
     walk = Walk(case.group, topics, leader, bounce_s, most_rounds)
     settled_groups = [walk.now()]
-    seen: list[Step] = []
+    seen: list[model.Step] = []
     for position, step in enumerate(steps):
         if step.rollout is None:
             seen.append(step)
@@ -98,8 +89,8 @@ def library_of_all(case: Case) -> Leader | None:
 
 
 def _summed(
-    rollout: Rollout, settled_groups: Sequence[SettledGroup], bounce_s: float, assumed: str | None
-) -> Expectation:
+    rollout: model.Rollout, settled_groups: Sequence[model.SettledGroup], bounce_s: float, assumed: str | None
+) -> model.Expectation:
     """The expectation of one step. A round that was not walked is assumed to cost the average of the inner ones."""
     walked = sorted({settled.round for settled in settled_groups})
     inner = set(walked[1:-1] or walked)
@@ -110,7 +101,7 @@ def _summed(
     lines = [*_rounds(rollout, len(walked)), *_counts(weighted), *_waits(waits)]
     lines += _assumptions(settled_groups, bounce_s)
     lines += [f"Assumed: {assumed}."] if assumed else []
-    return Expectation(
+    return model.Expectation(
         rebalances=round(sum(settled.rebalances * weight for settled, weight in weighted)),
         moved=round(sum(settled.moved * weight for settled, weight in weighted)),
         without_owner_s=round(sum(wait.mean_s * partitions for wait, partitions in waits), 1),
@@ -118,9 +109,9 @@ def _summed(
     )
 
 
-def _merged(weighted: Iterable[tuple[SettledGroup, float]]) -> list[tuple[OwnerGap, float]]:
+def _merged(weighted: Iterable[tuple[model.SettledGroup, float]]) -> list[tuple[model.OwnerGap, float]]:
     """Waits without duplicates, each with the number of partitions that wait, over all rounds."""
-    gaps: dict[tuple[str, float, float], tuple[OwnerGap, float]] = {}
+    gaps: dict[tuple[str, float, float], tuple[model.OwnerGap, float]] = {}
     for settled, weight in weighted:
         for wait in settled.waits:
             key = (wait.why, wait.mean_s, wait.most_s)
@@ -128,7 +119,7 @@ def _merged(weighted: Iterable[tuple[SettledGroup, float]]) -> list[tuple[OwnerG
     return list(gaps.values())
 
 
-def _rounds(rollout: Rollout, walked: int) -> Iterator[str]:
+def _rounds(rollout: model.Rollout, walked: int) -> Iterator[str]:
     sizes = sorted({len(members) for members in rollout.rounds})
     size = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     members = "member" if sizes == [1] else "members"
@@ -140,13 +131,13 @@ def _rounds(rollout: Rollout, walked: int) -> Iterator[str]:
 
 
 _ROUND_ACTIONS = {
-    RoundAction.RESTART: "each stopped and started again",
-    RoundAction.STOP: "each stopped",
-    RoundAction.START: "each started",
+    model.RoundAction.RESTART: "each stopped and started again",
+    model.RoundAction.STOP: "each stopped",
+    model.RoundAction.START: "each started",
 }
 
 
-def _counts(weighted: Sequence[tuple[SettledGroup, float]]) -> Iterator[str]:
+def _counts(weighted: Sequence[tuple[model.SettledGroup, float]]) -> Iterator[str]:
     for what, one in (("rebalances", "rebalance"), ("moved", "partition")):
         parts = [
             (round(sum(getattr(m, what) * weight for m, weight in weighted if getattr(m, done))), done)
@@ -158,7 +149,7 @@ def _counts(weighted: Sequence[tuple[SettledGroup, float]]) -> Iterator[str]:
         yield f"{noun}: {named}." if named else f"No {one} {'moves' if what == 'moved' else 'occurs'}."
 
 
-def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
+def _waits(waits: Sequence[tuple[model.OwnerGap, float]]) -> Iterator[str]:
     for wait, partitions in waits:
         total, count = partitions * wait.mean_s, round(partitions)
         most = f" (at worst {wait.most_s:g} s)" if wait.most_s > wait.mean_s else ""
@@ -168,7 +159,7 @@ def _waits(waits: Sequence[tuple[OwnerGap, float]]) -> Iterator[str]:
         yield "No partition is without an owner."
 
 
-def _assumptions(settled_groups: Sequence[SettledGroup], bounce_s: float) -> Iterator[str]:
+def _assumptions(settled_groups: Sequence[model.SettledGroup], bounce_s: float) -> Iterator[str]:
     spoken = {member.protocol for settled in settled_groups for member in settled.members if not member.away}
     if MemberProtocol.CLASSIC in spoken:
         yield (
@@ -203,7 +194,7 @@ fetches the position and the first records, for which a fetch may wait half a se
 
 def destinations_assignor(case: Case) -> tuple[str, Side]:
     """The assignor of the group at its destination, and the side that computes it."""
-    if case.destination is Destination.COOPERATIVE:
+    if case.destination is model.Destination.COOPERATIVE:
         return COOPERATIVE, Side.CLIENT
     if case.group.type is GroupType.CONSUMER:
         return case.group.protocol or BROKERS_DEFAULT, Side.BROKER
@@ -231,14 +222,14 @@ def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | N
     if member.protocol is None:
         return None
     if member.protocol is MemberProtocol.CONSUMER:
-        start = MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=group.protocol)
+        start = model.MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=group.protocol)
     else:
         listed = member.protocols or ((group.protocol,) if group.protocol else ())
         if not listed:
             return None
-        start = MemberStart(protocol=MemberProtocol.CLASSIC, assignors=listed)
-    rollout = Rollout(action=RoundAction.RESTART, rounds=((member.id,),), start=start)
-    step = Step(title="", actions=(), rollout=rollout)
+        start = model.MemberStart(protocol=MemberProtocol.CLASSIC, assignors=listed)
+    rollout = model.Rollout(action=model.RoundAction.RESTART, rounds=((member.id,),), start=start)
+    step = model.Step(title="", actions=(), rollout=rollout)
     foreseen = forecast(case, [step], topics=topics, bounce_s=bounce_s)
     if foreseen.steps[0].expectation is None:
         return None
@@ -249,7 +240,7 @@ def _cost(case: Case, topics: Mapping[str, Topic], bounce_s: float) -> float | N
 def _arrived(case: Case, run: DryRun) -> Group:
     """The settled group at its destination, with the assignments of the dry run."""
     kind, protocol = GroupType.CLASSIC, MemberProtocol.CLASSIC
-    if case.destination is Destination.CONSUMER:
+    if case.destination is model.Destination.CONSUMER:
         kind, protocol = GroupType.CONSUMER, MemberProtocol.CONSUMER
     listed = (run.assignor,) if protocol is MemberProtocol.CLASSIC else None
     members = []

@@ -6,6 +6,7 @@ from groups.classic_streams import Rebalancing, release_text, streams_threads
 from groups.counts import counted, share
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol
 from groups.succession import FirstFollower, first_follower, leader_of, leads, precedes, succession
+from migration import model
 from migration.gate.observation import (
     Check,
     GateObservation,
@@ -18,28 +19,10 @@ from migration.gate.observation import (
     undecided,
     yes,
 )
-from migration.model import (
-    Absent,
-    Condition,
-    Leads,
-    MemberCount,
-    NoUserData,
-    OthersAlso,
-    PlannedMember,
-    Precedes,
-    Present,
-    ProtocolIs,
-    Replaced,
-    Speaking,
-    StateIn,
-    StreamsRebalancing,
-    StreamsRelease,
-    TypeIs,
-)
 from migration.plan_file import condition_tag
 
 
-def check_condition(condition: Condition, observed: GateObservation) -> Check:
+def check_condition(condition: model.Condition, observed: GateObservation) -> Check:
     """The check of a condition. Without a group there is no type and no member."""
     kind, tag = type(condition), condition_tag(condition)
     if kind not in _OF_GROUP:
@@ -49,7 +32,7 @@ def check_condition(condition: Condition, observed: GateObservation) -> Check:
     return _OF_GROUP[kind](condition, observed.group, tag)
 
 
-def _type(condition: TypeIs, group: Group, tag: str) -> Check:
+def _type(condition: model.TypeIs, group: Group, tag: str) -> Check:
     planned = condition.type
     if group.type is GroupType.UNKNOWN:
         return undecided(tag, f"the group's type is unknown; expected: {planned.value}")
@@ -58,7 +41,7 @@ def _type(condition: TypeIs, group: Group, tag: str) -> Check:
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {planned.value}")
 
 
-def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
+def _state(condition: model.StateIn, observed: GateObservation, tag: str) -> Check:
     planned = " or ".join(state.value for state in condition.states)
     if observed.group is None and GroupState.DEAD in condition.states and not observed.is_whole:
         text = f"the file does not contain the group {observed.plan.group}: it may have been deleted, or was not saved"
@@ -75,7 +58,7 @@ def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
         return yes(tag, text)
     # If the group must be empty, the gate waits for the remaining members.
     must_leave = observed.members if GroupState.EMPTY in condition.states else ()
-    left = [PlannedMember.of(member) for member in must_leave]
+    left = [model.PlannedMember.of(member) for member in must_leave]
     more = f", with {name_all(left)}" if left else ""
     expected = "" if state in condition.states else f", not {planned}"
     return no(tag, f"{text}{expected}{more}", awaited=await_all(left, "is still a member"))
@@ -84,7 +67,7 @@ def _state(condition: StateIn, observed: GateObservation, tag: str) -> Check:
 _WITHOUT_MEMBERS = frozenset({GroupState.EMPTY, GroupState.DEAD})
 
 
-def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
+def _protocol(condition: model.ProtocolIs, group: Group, tag: str) -> Check:
     planned = condition.protocol
     if not group.protocol:
         if group.state is GroupState.EMPTY:
@@ -96,7 +79,7 @@ def _protocol(condition: ProtocolIs, group: Group, tag: str) -> Check:
     return Check(check=tag, holds=holds, text=text if holds else f"{text}, not {planned}")
 
 
-def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -> Check:
+def _member_count(condition: model.MemberCount, observed: GateObservation, tag: str) -> Check:
     least, most, count = condition.at_least, condition.at_most, len(observed.members)
     text = f"the group has {counted(count, 'member')}"
     ids = [member.client.id for member in observed.members]
@@ -117,10 +100,10 @@ def _member_count(condition: MemberCount, observed: GateObservation, tag: str) -
     return yes(tag, text)
 
 
-def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check:
+def _speaking(condition: model.Speaking, observed: GateObservation, tag: str) -> Check:
     protocol, members = condition.protocol, observed.members
     able = [member for member in members if member.protocol is protocol]
-    others = [PlannedMember.of(member) for member in members if member.protocol not in (protocol, None)]
+    others = [model.PlannedMember.of(member) for member in members if member.protocol not in (protocol, None)]
     unknown = len(members) - len(able) - len(others)
     needed = max(1, len(members)) if condition.at_least is None else condition.at_least
     text = f"{share(len(able), len(members), 'member', ('speaks', 'speak'))} the {protocol.value} protocol"
@@ -138,7 +121,7 @@ def _speaking(condition: Speaking, observed: GateObservation, tag: str) -> Check
     return no(tag, text + more, awaited=await_all(others, why))
 
 
-def _replaced(_: Replaced, observed: GateObservation, tag: str) -> Check:
+def _replaced(_: model.Replaced, observed: GateObservation, tag: str) -> Check:
     since, spoken = observed.membership_diff, _speaking_members(observed)
     if since is None and spoken and observed.members and spoken >= {member.id for member in observed.members}:
         return yes(tag, "every member speaks the protocol of this step")
@@ -177,10 +160,10 @@ def _speaking_members(observed: GateObservation) -> frozenset[str]:
     new = [member for member in observed.members if member.id not in old]
     gate = observed.step.gate if observed.step else ()
     was_consumer = outcomes(observed.plan)[observed.position].type is GroupType.CONSUMER
-    made_classic = was_consumer and TypeIs(type=GroupType.CLASSIC) in gate
+    made_classic = was_consumer and model.TypeIs(type=GroupType.CLASSIC) in gate
     if made_classic and observed.group and observed.group.type is GroupType.CLASSIC:
         return frozenset(member.id for member in new)
-    protocols = {one.protocol for one in gate if isinstance(one, Speaking)}
+    protocols = {one.protocol for one in gate if isinstance(one, model.Speaking)}
     return frozenset(member.id for member in new if member.protocol in protocols)
 
 
@@ -192,7 +175,7 @@ def _cover_all_members(observed: GateObservation, rounds: Sequence[Sequence[str]
 
 def _of_rounds(
     observed: GateObservation, since: MembershipDiff, rounds: Sequence[Sequence[str]]
-) -> tuple[Sequence[PlannedMember], Sequence[PlannedMember]]:
+) -> tuple[Sequence[model.PlannedMember], Sequence[model.PlannedMember]]:
     """The members that the rounds name: those that stayed, and those that left. If the rounds name every member of
     the plan, or some names match no member any more, all members: a member without a unique name is named by the id
     that it had when the plan was made."""
@@ -205,12 +188,12 @@ def _of_rounds(
     return since.stayed, since.gone
 
 
-def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
+def _no_user_data(_: model.NoUserData, group: Group, tag: str) -> Check:
     if group.type is GroupType.CONSUMER:
         return yes(tag, "a consumer group's assignments carry no user data")
     carrying = [m for m in group.members if m.user_data and m.user_data.assignment]
     if carrying:
-        labels = [PlannedMember.of(one).label for one in carrying[:8]]
+        labels = [model.PlannedMember.of(one).label for one in carrying[:8]]
         bytes_ = [counted(len(one.user_data.assignment), "byte") for one in carrying if one.user_data]
         sizes = ", ".join(f"{label}: {size}" for label, size in zip(labels, bytes_, strict=False))
         return no(tag, f"the assignments of {counted(len(carrying), 'member')} carry user data ({sizes})")
@@ -223,7 +206,7 @@ def _no_user_data(_: NoUserData, group: Group, tag: str) -> Check:
     return yes(tag, "no member's assignment carries user data")
 
 
-def _streams_release(condition: StreamsRelease, group: Group, tag: str) -> Check:
+def _streams_release(condition: model.StreamsRelease, group: Group, tag: str) -> Check:
     threads = streams_threads(group)
     old = [
         thread
@@ -233,7 +216,7 @@ def _streams_release(condition: StreamsRelease, group: Group, tag: str) -> Check
     unknown = sum(thread.newest_known is None for thread in threads)
     needed = f"version {condition.knows} of the assignor's data ({release_text(condition.knows)})"
     if old:
-        members = [PlannedMember.of(thread.member) for thread in old]
+        members = [model.PlannedMember.of(thread.member) for thread in old]
         why = f"knows only version {min(thread.newest_known or 0 for thread in old)}"
         return no(
             tag, f"not every thread knows {needed}: {name_all(members)}", awaited=await_all(members, why)
@@ -243,12 +226,14 @@ def _streams_release(condition: StreamsRelease, group: Group, tag: str) -> Check
     return yes(tag, f"every thread knows {needed}")
 
 
-def _streams_rebalancing(condition: StreamsRebalancing, group: Group, tag: str) -> Check:
+def _streams_rebalancing(condition: model.StreamsRebalancing, group: Group, tag: str) -> Check:
     """A thread shows its protocol when it rejoins with tasks: one that was restarted last has not shown it yet."""
     threads = streams_threads(group)
     planned = condition.protocol
     others = [
-        PlannedMember.of(thread.member) for thread in threads if thread.rebalancing not in (planned, None)
+        model.PlannedMember.of(thread.member)
+        for thread in threads
+        if thread.rebalancing not in (planned, None)
     ]
     if others:
         other = Rebalancing.EAGER if planned is Rebalancing.COOPERATIVE else Rebalancing.COOPERATIVE
@@ -266,7 +251,7 @@ def _streams_rebalancing(condition: StreamsRebalancing, group: Group, tag: str) 
     )
 
 
-def _precedes(condition: Precedes, group: Group, tag: str) -> Check:
+def _precedes(condition: model.Precedes, group: Group, tag: str) -> Check:
     client_id = condition.client_id
     holds = precedes(group, client_id)
     if holds is None:
@@ -291,7 +276,7 @@ def _how_to_come_first(group: Group, client_id: str, front: FirstFollower | None
     """A new id falls into a random bin, so it seldom precedes a follower in one of the first bins."""
     if front is None:
         return f": restart {client_id} to get a new member id, then run the check again"
-    first = next(PlannedMember.of(member) for member in group.members if member.id == front.member)
+    first = next(model.PlannedMember.of(member) for member in group.members if member.id == front.member)
     chance = f"{front.places} in {front.bins} new ids come before it"
     again = "to get a new member id, then run the check again"
     if front.places < FEW_PLACES:
@@ -301,7 +286,7 @@ def _how_to_come_first(group: Group, client_id: str, front: FirstFollower | None
     return f", {name_all([first])} does: restart {client_id} {again} {itself}"
 
 
-def _leads(condition: Leads, group: Group, tag: str) -> Check:
+def _leads(condition: model.Leads, group: Group, tag: str) -> Check:
     client_id = condition.client_id
     holds = leads(group, client_id)
     if holds is None:
@@ -309,7 +294,7 @@ def _leads(condition: Leads, group: Group, tag: str) -> Check:
     if holds:
         return yes(tag, f"{client_id} leads the group")
     leader = leader_of(group)
-    leaders = [PlannedMember.of(member) for member in group.members if member.id == leader]
+    leaders = [model.PlannedMember.of(member) for member in group.members if member.id == leader]
     more = f"; {name_all(leaders)} does" if leaders else ""
     return no(tag, f"{client_id} does not lead the group{more}")
 
@@ -326,9 +311,9 @@ def _unknown(group: Group) -> str:
     return f"is unknown: the leader is not known{why}"
 
 
-def _absent(condition: Absent, observed: GateObservation, tag: str) -> Check:
+def _absent(condition: model.Absent, observed: GateObservation, tag: str) -> Check:
     client_id = condition.client_id
-    there = [PlannedMember.of(one) for one in _holders(observed.members, client_id)]
+    there = [model.PlannedMember.of(one) for one in _holders(observed.members, client_id)]
     if there:
         return no(tag, f"{name_all(there)} is still a member", awaited=await_all(there, "is still a member"))
     if _has_unnamed(observed):
@@ -336,7 +321,7 @@ def _absent(condition: Absent, observed: GateObservation, tag: str) -> Check:
     return yes(tag, f"{client_id} is not a member")
 
 
-def _present(condition: Present, observed: GateObservation, tag: str) -> Check:
+def _present(condition: model.Present, observed: GateObservation, tag: str) -> Check:
     client_id = condition.client_id
     if _holders(observed.members, client_id):
         return yes(tag, f"{client_id} is a member")
@@ -349,7 +334,7 @@ def _has_unnamed(observed: GateObservation) -> bool:
     return any(member.client.id is None for member in observed.members)
 
 
-def _others(_: OthersAlso, observed: GateObservation, tag: str) -> Check:
+def _others(_: model.OthersAlso, observed: GateObservation, tag: str) -> Check:
     since = observed.roster
     if since is None:
         return undecided(tag, "the members that belong to the group are not known", by_waiting=False)
@@ -388,20 +373,20 @@ def _no_notes(observed: GateObservation) -> str:
 
 
 _OF_GROUP: Mapping[type, Callable[..., Check]] = {
-    TypeIs: _type,
-    ProtocolIs: _protocol,
-    NoUserData: _no_user_data,
-    StreamsRelease: _streams_release,
-    StreamsRebalancing: _streams_rebalancing,
-    Precedes: _precedes,
-    Leads: _leads,
+    model.TypeIs: _type,
+    model.ProtocolIs: _protocol,
+    model.NoUserData: _no_user_data,
+    model.StreamsRelease: _streams_release,
+    model.StreamsRebalancing: _streams_rebalancing,
+    model.Precedes: _precedes,
+    model.Leads: _leads,
 }
 _CHECKS: Mapping[type, Callable[..., Check]] = {
-    StateIn: _state,
-    MemberCount: _member_count,
-    Speaking: _speaking,
-    Replaced: _replaced,
-    Absent: _absent,
-    Present: _present,
-    OthersAlso: _others,
+    model.StateIn: _state,
+    model.MemberCount: _member_count,
+    model.Speaking: _speaking,
+    model.Replaced: _replaced,
+    model.Absent: _absent,
+    model.Present: _present,
+    model.OthersAlso: _others,
 }

@@ -13,6 +13,7 @@ from itertools import islice
 
 from groups.counts import counted
 from groups.model import Group, GroupState, GroupType, Member, MemberProtocol, Partitions
+from migration import model
 from migration.gate.checks import check_condition
 from migration.gate.observation import (
     Check,
@@ -29,18 +30,6 @@ from migration.gate.observation import (
     undecided,
     yes,
 )
-from migration.model import (
-    Baseline,
-    Condition,
-    Leads,
-    MemberCount,
-    OthersAlso,
-    PlannedMember,
-    Precedes,
-    Replaced,
-    Speaking,
-    Step,
-)
 
 
 def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> GateResult:
@@ -55,20 +44,20 @@ def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> Gate
     return GateResult(strayed=find_deviation(observed), checks=_checks(observed, observed.step))
 
 
-def needs_leader(step: Step | None) -> bool:
+def needs_leader(step: model.Step | None) -> bool:
     """Whether a step's gate needs the leader, which a live source reads at additional cost."""
     if step is None:
         return False
     asked = (*step.gate, *step.between, *(one for stray in step.strays for one in stray.conditions))
-    return any(isinstance(one, Precedes | Leads) for one in asked)
+    return any(isinstance(one, model.Precedes | model.Leads) for one in asked)
 
 
-def _checks(observed: GateObservation, step: Step) -> tuple[Check, ...]:
-    conditions: Sequence[Condition] = step.gate
+def _checks(observed: GateObservation, step: model.Step) -> tuple[Check, ...]:
+    conditions: Sequence[model.Condition] = step.gate
     if observed.round is not None:
         # In a step that replaces members, the members of the rounds so far must be replaced.
         kinds = [{type(one) for one in asked} for asked in (step.gate, step.between)]
-        conditions = (*step.between, *((Replaced(),) if Replaced in kinds[0] - kinds[1] else ()))
+        conditions = (*step.between, *((model.Replaced(),) if model.Replaced in kinds[0] - kinds[1] else ()))
     if not conditions:
         text = "the plan has no condition for this step that a broker can answer"
         return (undecided("gate", text, by_waiting=False),)
@@ -80,10 +69,10 @@ def _checks(observed: GateObservation, step: Step) -> tuple[Check, ...]:
     )
 
 
-def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) -> Check | None:
+def _all_rejoined(observed: GateObservation, conditions: Sequence[model.Condition]) -> Check | None:
     """Check that every stopped member has rejoined; None if the plan counts or does not restart members."""
-    counted = any(isinstance(one, MemberCount) for one in conditions)
-    restarted = any(isinstance(one, Replaced) for one in conditions)
+    counted = any(isinstance(one, model.MemberCount) for one in conditions)
+    restarted = any(isinstance(one, model.Replaced) for one in conditions)
     since = observed.membership_diff
     if counted or not restarted or since is None:
         return None
@@ -93,9 +82,9 @@ def _all_rejoined(observed: GateObservation, conditions: Sequence[Condition]) ->
     return no("back", f"no member replaced {name_all(since.missing)}", awaited=awaited)
 
 
-def _rejoined_as_planned(observed: GateObservation, step: Step) -> Check | None:
+def _rejoined_as_planned(observed: GateObservation, step: model.Step) -> Check | None:
     """Check that new members speak the step's protocol, as many as must; None if that cannot be judged."""
-    speaking = next((one for one in step.gate if isinstance(one, Speaking)), None)
+    speaking = next((one for one in step.gate if isinstance(one, model.Speaking)), None)
     since = observed.membership_diff
     if speaking is None or since is None:
         return None
@@ -126,7 +115,7 @@ def check_settled(observed: GateObservation) -> Check:
         return undecided(NAME, "whether a rebalance is in progress is unknown")
     if not observed.is_settled:
         return no(NAME, f"a rebalance is in progress: the group is {group.state.value}")
-    late = [PlannedMember.of(member) for member in group.members if _is_reconciling(group, member)]
+    late = [model.PlannedMember.of(member) for member in group.members if _is_reconciling(group, member)]
     if late:
         text = f"{counted(len(late), 'member')} not yet at the target assignment: {name_all(late)}"
         return no(NAME, text, awaited=await_all(late, "has not reached its target assignment"))
@@ -194,7 +183,7 @@ def is_mixed(observed: GateObservation) -> bool:
     return {member.protocol for member in observed.members} >= set(MemberProtocol)
 
 
-def _cluster(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
+def _cluster(observed: GateObservation, baseline: model.Baseline) -> Iterator[PlanMismatch]:
     now = observed.cluster.id
     if None not in (baseline.cluster, now) and baseline.cluster != now:
         yield PlanMismatch(what="cluster id", plan=str(baseline.cluster), now=str(now))
@@ -219,14 +208,14 @@ def _kind(observed: GateObservation) -> Iterator[PlanMismatch]:
         yield PlanMismatch(what="assignor", plan=_either(str(name) for name in names), now=group.protocol)
 
 
-def _partitions(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
+def _partitions(observed: GateObservation, baseline: model.Baseline) -> Iterator[PlanMismatch]:
     for topic, then in sorted(baseline.partitions.items()):
         now, what = observed.partitions.get(topic, then), f"partitions of {topic}"
         if now != then:
             yield PlanMismatch(what=what, plan=str(then), now=str(now) if now else GONE, drift=True)
 
 
-def _topics(observed: GateObservation, baseline: Baseline) -> Iterator[PlanMismatch]:
+def _topics(observed: GateObservation, baseline: model.Baseline) -> Iterator[PlanMismatch]:
     """Changed subscriptions; only if all members show theirs, and none has a regex that the broker matches."""
     members = [member for member in observed.members if member.client.id not in observed.temporary_ids]
     if not members or not observed.is_settled or not baseline.topics:
@@ -301,12 +290,12 @@ def _old_member_rejoined(observed: GateObservation) -> Iterator[ObservedDeviatio
     """After a completed step all members spoke one protocol, and now some member speaks another."""
     last = observed.position + 1 if observed.was_open else observed.position
     for index in range(last - 1, -1, -1):
-        spoken = [one for one in observed.plan.steps[index].gate if isinstance(one, Speaking)]
+        spoken = [one for one in observed.plan.steps[index].gate if isinstance(one, model.Speaking)]
         protocols = [one.protocol for one in spoken if one.at_least is None]
         if not protocols:
             continue
         others = [one for one in observed.members if one.protocol not in (protocols[-1], None)]
-        back = [PlannedMember.of(one) for one in others if one.client.id not in observed.temporary_ids]
+        back = [model.PlannedMember.of(one) for one in others if one.client.id not in observed.temporary_ids]
         if back:
             yield ObservedDeviation(
                 message=f"after step {index + 1} every member spoke the {protocols[-1].value} protocol, and "
@@ -321,13 +310,15 @@ def _unplanned(observed: GateObservation) -> Iterator[ObservedDeviation]:
     kinds, group = {way.type for way in outcomes(observed.plan)}, observed.group
     is_mixed_consumer = group is not None and group.type is GroupType.CONSUMER and is_mixed(observed)
     if is_mixed_consumer and not kinds & {GroupType.CONSUMER, None}:
-        new = [PlannedMember.of(one) for one in observed.members if one.protocol is MemberProtocol.CONSUMER]
+        new = [
+            model.PlannedMember.of(one) for one in observed.members if one.protocol is MemberProtocol.CONSUMER
+        ]
         yield ObservedDeviation(
             message=f"no step of this plan uses the consumer protocol, and {name_all(new)} speaks it: stop it. The "
             "group is classic again when the last such member has left",
             back_to=observed.position,
         )
-    others = check_condition(OthersAlso(), observed)
+    others = check_condition(model.OthersAlso(), observed)
     if others.holds and group and group.state is GroupState.STABLE:
         killed = "A killed member stays until its session expires"
         message = f"{others.text}. Stop it, or make a new plan that includes it. {killed}"

@@ -10,28 +10,8 @@ from dataclasses import replace
 
 from groups.model import GroupType, Member
 from groups.succession import leader_of, leads
-from migration import commands
+from migration import commands, model
 from migration.bridge import BRIDGE, bridge_plan, subscribed_to
-from migration.model import (
-    Absent,
-    Alternative,
-    Condition,
-    Deviation,
-    Leads,
-    MemberCount,
-    MemberStart,
-    NoUserData,
-    Precedes,
-    Present,
-    ProtocolIs,
-    Replaced,
-    Risk,
-    Rollout,
-    RoundAction,
-    Step,
-    TemporaryMember,
-    TypeIs,
-)
 from migration.paths import configuration
 from migration.paths.path import GONE, INCONSISTENT, STABLE, Path, PathContext, in_rounds
 from migration.paths.rolling import first_member, offline, other_members
@@ -40,15 +20,15 @@ EMPTY_TOPIC = "kohort-bridge-empty"
 COOPERATIVE = "cooperative-sticky"
 START, RESTART_BLOCKING, LEAD = "start-bridge", "make-way", "bridge-leads"
 BACK, STOP = "leader-back", "stop-bridge"
-AS_IT_IS = MemberStart(assignors=(COOPERATIVE,))
-LEADS: tuple[Condition, ...] = (
+AS_IT_IS = model.MemberStart(assignors=(COOPERATIVE,))
+LEADS: tuple[model.Condition, ...] = (
     STABLE,
-    ProtocolIs(protocol=COOPERATIVE),
-    Leads(client_id=BRIDGE),
-    NoUserData(),
+    model.ProtocolIs(protocol=COOPERATIVE),
+    model.Leads(client_id=BRIDGE),
+    model.NoUserData(),
 )
-GONE_BRIDGE = Deviation(
-    conditions=(STABLE, Absent(client_id=BRIDGE)), message="The bridge has left.", back_to=START
+GONE_BRIDGE = model.Deviation(
+    conditions=(STABLE, model.Absent(client_id=BRIDGE)), message="The bridge has left.", back_to=START
 )
 
 
@@ -72,13 +52,13 @@ def bridge_leader(context: PathContext) -> Path:
         alternatives=(
             _console_consumer(context),
             offline(),
-            Alternative(
+            model.Alternative(
                 title="One member at a time, as in librdkafka's migration guide",
                 why_not="The broker refuses the first one with GROUP_ID_NOT_FOUND: librdkafka's cooperative-sticky "
                 "leader has put user data into the assignments. It works on a fresh group, where no member has "
                 "rejoined yet, so a trial proves nothing.",
             ),
-            Alternative(
+            model.Alternative(
                 title="A list of cooperative-sticky and range",
                 why_not="librdkafka refuses to construct such a consumer (librdkafka issues 4368 and 3589).",
             ),
@@ -95,9 +75,9 @@ def _blocking_members(context: PathContext) -> list[Member]:
     return [member for member in context.members if member.id in ids]
 
 
-def _console_consumer(context: PathContext) -> Alternative:
+def _console_consumer(context: PathContext) -> model.Alternative:
     kafka = context.case.request.connection.kafka
-    return Alternative(
+    return model.Alternative(
         title="Kafka's console consumer as the bridge, without `kohort bridge`",
         why_not="Its place in the order of succession is random, and it stays until you stop it. Use it where Kohort "
         f"cannot be a member. Create a topic without records (`kafka-topics.sh {kafka} --create --if-not-exists "
@@ -112,7 +92,7 @@ def _console_consumer(context: PathContext) -> Alternative:
     )
 
 
-def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
+def _start_bridge(context: PathContext, *, has_place: bool) -> model.Step:
     """The step that starts the bridge; `has_place`: whether a new id may come first without a restart."""
     actions: tuple[str, ...] = (
         "Run the first command below. It changes nothing: it shows the leader, and which members restart in which "
@@ -126,29 +106,29 @@ def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
         there = "A bridge is already a member: leave it running, and continue with the check. A second one is refused."
         actions, shell = (there,), []
     first = " that comes first of all members but the leader in the broker's order of succession"
-    return Step(
+    return model.Step(
         id=START,
         title="Start the bridge: a temporary member that owns nothing",
         actions=actions,
         shell=tuple(shell),
         expect="The bridge joins under an id that comes first after the leader, is assigned nothing and commits "
         "nothing. Cooperative members keep what they own in the rebalance that it causes.",
-        rollout=Rollout(
-            action=RoundAction.START,
+        rollout=model.Rollout(
+            action=model.RoundAction.START,
             rounds=((BRIDGE,),),
             start=AS_IT_IS,
-            temporary_members=(TemporaryMember(id=BRIDGE, topics=subscribed_to(COOPERATIVE)),),
+            temporary_members=(model.TemporaryMember(id=BRIDGE, topics=subscribed_to(COOPERATIVE)),),
         ),
         complete_when=f"The group is Stable, and the bridge is a member{first if has_place else ''}.",
-        gate=(*_with_all_members(context), *((Precedes(client_id=BRIDGE),) if has_place else ())),
+        gate=(*_with_all_members(context), *((model.Precedes(client_id=BRIDGE),) if has_place else ())),
         dangers=(
-            Risk(
+            model.Risk(
                 what="Kohort cannot be a member: its own client does not support the login, or it must not run there.",
                 symptom="`the bridge cannot log in to …`, exit status 4.",
                 then="Use Kafka's console consumer as the bridge (under `Paths not taken`): the checks recognize both "
                 "by their client id.",
             ),
-            Risk(
+            model.Risk(
                 what="The bridge lists other assignors than cooperative-sticky (a console consumer).",
                 symptom=f"It exits with {INCONSISTENT}.",
                 then="Start it with exactly the command line given.",
@@ -158,14 +138,14 @@ def _start_bridge(context: PathContext, *, has_place: bool) -> Step:
     )
 
 
-def _with_all_members(context: PathContext) -> tuple[Condition, ...]:
+def _with_all_members(context: PathContext) -> tuple[model.Condition, ...]:
     """The group is Stable with all its members and the bridge."""
-    return (STABLE, Present(client_id=BRIDGE), MemberCount(at_least=context.size + 1))
+    return (STABLE, model.Present(client_id=BRIDGE), model.MemberCount(at_least=context.size + 1))
 
 
-def _restart_blocking(context: PathContext, blocking: Sequence[Member]) -> Step:
+def _restart_blocking(context: PathContext, blocking: Sequence[Member]) -> model.Step:
     rounds = in_rounds(context, blocking, 1)
-    return Step(
+    return model.Step(
         id=RESTART_BLOCKING,
         title="Restart the members that come before every new id",
         actions=(
@@ -177,21 +157,21 @@ def _restart_blocking(context: PathContext, blocking: Sequence[Member]) -> Step:
         rounds=rounds.names,
         expect="Each member rejoins under a new id, in a new place. The bridge rejoins where that gives it a better "
         "place. Records of a restarted member wait for seconds.",
-        rollout=rounds.rollout(RoundAction.RESTART, AS_IT_IS),
+        rollout=rounds.rollout(model.RoundAction.RESTART, AS_IT_IS),
         complete_when="The bridge comes first of all members but the leader in the broker's order of succession.",
-        between=(*_with_all_members(context), Replaced()),
-        gate=(*_with_all_members(context), Replaced(), Precedes(client_id=BRIDGE)),
+        between=(*_with_all_members(context), model.Replaced()),
+        gate=(*_with_all_members(context), model.Replaced(), model.Precedes(client_id=BRIDGE)),
         rollback="Stop the bridge. Nothing else has changed.",
     )
 
 
-def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]:
+def _leader_leaves(context: PathContext, leader: str | None) -> tuple[model.Step, ...]:
     """Restart the leader; a static leader is stopped until its session has expired, and started again."""
     candidates = [member for member in context.members if leader in (member.id, None)]
     rounds = in_rounds(context, candidates, 1)
     stops = leader is not None and candidates[0].instance is not None
-    members = MemberCount(at_least=context.size + (0 if stops else 1))
-    lead = Step(
+    members = model.MemberCount(at_least=context.size + (0 if stops else 1))
+    lead = model.Step(
         id=LEAD,
         title=f"{'Stop' if stops else 'Restart'} the leader: the bridge leads",
         actions=_how_it_leaves(context, leader, stops=stops),
@@ -199,14 +179,16 @@ def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]
         expect="The leader leaves, the bridge leads, and the next assignments come from it, without user data. "
         f"Records of the {'stopped' if stops else 'restarted'} member wait"
         + (" until its session has ended." if stops else " for seconds."),
-        rollout=rounds.rollout(*((RoundAction.STOP, None) if stops else (RoundAction.RESTART, AS_IT_IS))),
+        rollout=rounds.rollout(
+            *((model.RoundAction.STOP, None) if stops else (model.RoundAction.RESTART, AS_IT_IS))
+        ),
         complete_when="The bridge leads, and no member's assignment carries user data.",
-        between=(STABLE, members, Replaced(), Precedes(client_id=BRIDGE)),
+        between=(STABLE, members, model.Replaced(), model.Precedes(client_id=BRIDGE)),
         gate=(*LEADS, members),
         # If the leader is unknown, others may restart first: the bridge may rejoin then, and be absent for a moment.
         strays=() if leader is None else (GONE_BRIDGE,),
         dangers=(
-            Risk(
+            model.Risk(
                 what="A member other than the bridge has become the leader: it joined meanwhile and took the bridge's "
                 "place in the order.",
                 symptom="The gate does not open: the assignments still carry user data, or the bridge does not lead.",
@@ -218,15 +200,15 @@ def _leader_leaves(context: PathContext, leader: str | None) -> tuple[Step, ...]
     )
     if not stops:
         return (lead,)
-    back = Step(
+    back = model.Step(
         id=BACK,
         title="Start the former leader again",
         actions=(f"Start {context.names[candidates[0].id]} again, with its configuration unchanged.",),
         rounds=rounds.names,
         expect="It rejoins as a follower. Cooperative members revoke only the partitions that it gets.",
-        rollout=rounds.rollout(RoundAction.START, AS_IT_IS),
+        rollout=rounds.rollout(model.RoundAction.START, AS_IT_IS),
         complete_when="The group is Stable with all its members, and the bridge leads.",
-        gate=(*LEADS, MemberCount(at_least=context.size + 1)),
+        gate=(*LEADS, model.MemberCount(at_least=context.size + 1)),
         strays=(GONE_BRIDGE,),
         rollback=lead.rollback,
     )
@@ -258,7 +240,7 @@ def _how_it_leaves(context: PathContext, leader: str | None, *, stops: bool) -> 
     )
 
 
-def _convert(context: PathContext, first: Member) -> Step:
+def _convert(context: PathContext, first: Member) -> model.Step:
     """The step that starts the first member of the consumer protocol, after which the bridge leaves."""
     step = first_member(context, [first])
     return replace(
@@ -271,10 +253,10 @@ def _convert(context: PathContext, first: Member) -> Step:
         "`converted`), and exits. From then on the broker assigns, and the leader no longer matters.",
         rollout=replace(step.rollout, leaving=(BRIDGE,)) if step.rollout else None,
         complete_when=f"{step.complete_when} The bridge has left.",
-        gate=(*step.gate, Absent(client_id=BRIDGE)),
+        gate=(*step.gate, model.Absent(client_id=BRIDGE)),
         strays=(
-            Deviation(
-                conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, Absent(client_id=BRIDGE)),
+            model.Deviation(
+                conditions=(model.TypeIs(type=GroupType.CLASSIC), STABLE, model.Absent(client_id=BRIDGE)),
                 message="The group is classic and the bridge has left: a librdkafka member leads and writes user data.",
                 back_to=START,
             ),
@@ -282,13 +264,13 @@ def _convert(context: PathContext, first: Member) -> Step:
         ),
         dangers=(
             *step.dangers,
-            Risk(
+            model.Risk(
                 what="The bridge exits before the group is of type consumer.",
                 symptom="The group is classic, a librdkafka member leads, and the first member of the consumer "
                 "protocol gets GROUP_ID_NOT_FOUND.",
                 then="Start again with step 1.",
             ),
-            Risk(
+            model.Risk(
                 what="The bridge does not leave.",
                 symptom=f"The group is of type consumer and Stable, and the check reports that {BRIDGE} is a member.",
                 then="A console consumer stays until it is stopped: press Ctrl-C where it runs.",
@@ -299,9 +281,9 @@ def _convert(context: PathContext, first: Member) -> Step:
     )
 
 
-def stop_leftover_bridge(context: PathContext) -> Step:
+def stop_leftover_bridge(context: PathContext) -> model.Step:
     """The step that stops a bridge that the plan does not need: a classic member would keep the gates closed."""
-    return Step(
+    return model.Step(
         id=STOP,
         title="Stop the bridge that an earlier plan left",
         actions=(
@@ -310,9 +292,9 @@ def stop_leftover_bridge(context: PathContext) -> Step:
         ),
         expect="No partition of the real topics moves: the bridge owns none of them.",
         complete_when="The bridge has left, and the group is Stable, or Empty if it had no other members.",
-        gate=(STABLE if context.size else GONE, Absent(client_id=BRIDGE)),
+        gate=(STABLE if context.size else GONE, model.Absent(client_id=BRIDGE)),
         dangers=(
-            Risk(
+            model.Risk(
                 what="It is not known where the bridge runs.",
                 symptom=f"`kohort describe --members` shows {BRIDGE} and its host.",
                 then="Stop its process on that host.",

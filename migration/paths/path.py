@@ -9,23 +9,9 @@ from functools import cached_property
 
 from groups.counts import first_names
 from groups.model import GroupState, GroupType, Member, MemberProtocol
+from migration import model
 from migration.bridge import BRIDGE
 from migration.clients import LIBRARIES, MemberClient, version_text
-from migration.model import (
-    Alternative,
-    Condition,
-    Destination,
-    MemberCount,
-    MemberStart,
-    PlannedMember,
-    Replaced,
-    Risk,
-    Rollout,
-    RoundAction,
-    StateIn,
-    Step,
-    round_names,
-)
 from migration.paths import configuration
 from migration.rules.assignors import offered_assignors
 from migration.rules.case import Case
@@ -34,8 +20,8 @@ from migration.rules.case import Case
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
     name: str
-    steps: tuple[Step, ...] = ()
-    alternatives: tuple[Alternative, ...] = ()
+    steps: tuple[model.Step, ...] = ()
+    alternatives: tuple[model.Alternative, ...] = ()
 
 
 EAGER = ("range", "roundrobin", "sticky")  # Kafka's own eager assignors, as the protocol names them
@@ -61,7 +47,7 @@ class PathContext:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        return round_names(planned_members(self.case))
+        return model.round_names(planned_members(self.case))
 
     @cached_property
     def libraries(self) -> tuple[str, ...]:
@@ -70,7 +56,7 @@ class PathContext:
     @cached_property
     def outdated(self) -> Mapping[str | None, MemberClient]:
         """Clients without a cooperative assignor, which get a newer release in the first restart."""
-        if self.case.destination is not Destination.COOPERATIVE:
+        if self.case.destination is not model.Destination.COOPERATIVE:
             return {}
         clients = self.case.clients.items()
         return {member: client for member, client in clients if client.is_replaced_in_first_bounce}
@@ -143,19 +129,19 @@ class PathContext:
         return tuple(self.names[member.id] for member in members)
 
 
-def planned_members(case: Case) -> tuple[PlannedMember, ...]:
+def planned_members(case: Case) -> tuple[model.PlannedMember, ...]:
     """The members as they are now, in the group's order."""
     members = []
     for member in case.group.members:
         client = case.clients.get(member.id)
         library = client.library.name if client and client.library else None
         partitions = sum(map(len, (member.owned or {}).values()))
-        members.append(replace(PlannedMember.of(member), library=library, partitions=partitions))
+        members.append(replace(model.PlannedMember.of(member), library=library, partitions=partitions))
     return tuple(members)
 
 
-STABLE = StateIn(states=(GroupState.STABLE,))
-GONE = StateIn(states=(GroupState.EMPTY, GroupState.DEAD))
+STABLE = model.StateIn(states=(GroupState.STABLE,))
+GONE = model.StateIn(states=(GroupState.EMPTY, GroupState.DEAD))
 """The group has no members; some brokers call a group Dead at once."""
 
 
@@ -166,8 +152,8 @@ class Rounds:
     names: tuple[tuple[str, ...], ...]
     ids: tuple[tuple[str, ...], ...]
 
-    def rollout(self, action: RoundAction, start: MemberStart | None) -> Rollout:
-        return Rollout(action=action, rounds=self.ids, start=start)
+    def rollout(self, action: model.RoundAction, start: model.MemberStart | None) -> model.Rollout:
+        return model.Rollout(action=action, rounds=self.ids, start=start)
 
 
 def in_rounds(context: PathContext, members: Sequence[Member], size: int | None = None) -> Rounds:
@@ -181,9 +167,9 @@ def in_rounds(context: PathContext, members: Sequence[Member], size: int | None 
     )
 
 
-def all_back(context: PathContext) -> tuple[Condition, ...]:
+def all_back(context: PathContext) -> tuple[model.Condition, ...]:
     """The group is Stable with all its members, and the members of the rounds so far have been replaced."""
-    return (STABLE, MemberCount(at_least=max(context.size, 1)), Replaced())
+    return (STABLE, model.MemberCount(at_least=max(context.size, 1)), model.Replaced())
 
 
 def restart_actions(context: PathContext, rounds: Rounds) -> tuple[str, ...]:
@@ -230,7 +216,7 @@ READ_LISTENERS = (
 """Source: KIP-429, Public Interfaces: a listener "recompiled", and reviewed for changed semantics."""
 
 
-OLD_CLIENT_WITH_NEW_LIST = Risk(
+OLD_CLIENT_WITH_NEW_LIST = model.Risk(
     what="An old client gets the new list.",
     symptom="It does not start: `KafkaException: …CooperativeStickyAssignor ClassNotFoundException exception "
     "occurred`. The check reports that a member is missing.",
@@ -246,9 +232,9 @@ def _few(names: Iterable[str]) -> str:
 INCONSISTENT = "INCONSISTENT_GROUP_PROTOCOL"
 
 
-def skipped_bounce(old: str, new: str) -> Risk:
+def skipped_bounce(old: str, new: str) -> model.Risk:
     """A member is started with the new list alone, too early."""
-    return Risk(
+    return model.Risk(
         what=f"A member is started with {new} alone while another member does not list it.",
         symptom=f"It cannot join and fails with {INCONSISTENT} (Java: InconsistentGroupProtocolException); its "
         "partitions go to the others. The check of the round does not open: a member is missing.",
@@ -256,11 +242,11 @@ def skipped_bounce(old: str, new: str) -> Risk:
     )
 
 
-def read_while_rebalancing(context: PathContext) -> tuple[Risk, ...]:
+def read_while_rebalancing(context: PathContext) -> tuple[model.Risk, ...]:
     """Tried on 4.3.1: when a third member joined, 14 records of the two partitions that moved were read twice.
     Java's classic consumer commits before it joins (ConsumerCoordinator.onJoinPrepare). A cooperative one continues
     to read until it knows which partitions it loses; an eager one has revoked everything by then."""
-    twice = Risk(
+    twice = model.Risk(
         what="Some records are consumed twice.",
         symptom="A cooperative Java member keeps reading during a rebalance. The new owner of a partition that moves "
         "reads the records since the commit at the start of the rebalance again, with auto-commit too.",
@@ -269,9 +255,9 @@ def read_while_rebalancing(context: PathContext) -> tuple[Risk, ...]:
     return (twice,) if "java" in context.libraries else ()
 
 
-def of_statics(context: PathContext) -> tuple[Risk, ...]:
+def of_statics(context: PathContext) -> tuple[model.Risk, ...]:
     """Source: the field study, section 5."""
-    fenced = Risk(
+    fenced = model.Risk(
         what="A static member is started before its predecessor has exited.",
         symptom="FENCED_INSTANCE_ID or UNRELEASED_INSTANCE_ID at one of the two; both may consume the same partitions "
         "for seconds, and a fenced librdkafka member keeps delivering records.",
@@ -280,9 +266,9 @@ def of_statics(context: PathContext) -> tuple[Risk, ...]:
     return (fenced,) if context.has_static else ()
 
 
-def between_rounds(rounds: Rounds) -> tuple[Risk, ...]:
+def between_rounds(rounds: Rounds) -> tuple[model.Risk, ...]:
     """Source: the field study, section 4 (aiokafka's stall)."""
-    early = Risk(
+    early = model.Risk(
         what="The next round starts before the group is Stable.",
         symptom="ILLEGAL_GENERATION and UNKNOWN_MEMBER_ID at members, and records that are consumed twice; a group "
         "with aiokafka members stalls until a session expires.",
@@ -291,14 +277,14 @@ def between_rounds(rounds: Rounds) -> tuple[Risk, ...]:
     return (early,) if len(rounds.names) > 1 else ()
 
 
-def refused_upgrade(context: PathContext) -> Risk:
+def refused_upgrade(context: PathContext) -> model.Risk:
     """Every refusal has the same code; the reason is only in the broker's log and in the response's message."""
     looks = {
         "java": "Java fails with GroupIdNotFoundException",
         "librdkafka": "librdkafka returns `Fatal error: Broker: The group id does not exist` once, and the process "
         "keeps running without consuming",
     }
-    return Risk(
+    return model.Risk(
         what="The broker refuses to convert the group.",
         symptom=f"The first member gets GROUP_ID_NOT_FOUND ({_of_libraries(context, looks)}). The broker's log "
         "contains the reason: `Cannot upgrade classic group …`. The group itself is unchanged.",
@@ -307,7 +293,7 @@ def refused_upgrade(context: PathContext) -> Risk:
     )
 
 
-def leftovers(context: PathContext) -> Risk:
+def leftovers(context: PathContext) -> model.Risk:
     """Settings of the old protocol were left in the configuration."""
     looks = {
         "java": "Java throws ConfigException for partition.assignment.strategy, session.timeout.ms and "
@@ -315,7 +301,7 @@ def leftovers(context: PathContext) -> Risk:
         "librdkafka": "librdkafka refuses to construct the consumer",
         "franz-go": "franz-go silently stays on the classic protocol if its first balancer is roundrobin",
     }
-    return Risk(
+    return model.Risk(
         what="A line that the consumer protocol does not allow is still in the configuration.",
         symptom=f"{_of_libraries(context, looks)}. The check reports that a member is missing, or that it speaks the "
         "classic protocol.",

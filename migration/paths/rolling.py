@@ -10,22 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from groups.model import GroupType, Member, MemberProtocol
+from migration import model
 from migration.clients import LIBRARIES
-from migration.model import (
-    Alternative,
-    Condition,
-    Deviation,
-    MemberCount,
-    MemberStart,
-    NoUserData,
-    ProtocolIs,
-    Replaced,
-    Risk,
-    RoundAction,
-    Speaking,
-    Step,
-    TypeIs,
-)
 from migration.paths import configuration
 from migration.paths import path as dangers
 from migration.paths.path import STABLE, Path, PathContext, all_back, in_rounds, restart_actions
@@ -33,7 +19,7 @@ from migration.paths.stop_and_start import callbacks_change, classic_assignor, r
 
 FIRST, OTHERS = "first-member", "other-members"
 COOPERATIVE = "cooperative-sticky"
-CONSUMER = TypeIs(type=GroupType.CONSUMER)
+CONSUMER = model.TypeIs(type=GroupType.CONSUMER)
 
 
 def rolling_upgrade(context: PathContext) -> Path:
@@ -44,25 +30,25 @@ def rolling_upgrade(context: PathContext) -> Path:
     return Path(name="rolling upgrade", steps=steps, alternatives=(offline(),))
 
 
-def convert(context: PathContext, left: Sequence[Member]) -> tuple[Step, ...]:
+def convert(context: PathContext, left: Sequence[Member]) -> tuple[model.Step, ...]:
     ordered = context.ordered(left)
     first, rest = first_member(context, ordered[:1]), ordered[1:]
     return (first, other_members(context, rest, fallen_back_to=FIRST)) if rest else (first,)
 
 
-def first_member(context: PathContext, first: Sequence[Member]) -> Step:
+def first_member(context: PathContext, first: Sequence[Member]) -> model.Step:
     rounds = in_rounds(context, first)
-    return Step(
+    return model.Step(
         id=FIRST,
         title="Convert the group with one member" if context.size > 1 else "Restart the only member",
         actions=(*_code(context), *restart_actions(context, rounds)),
         rounds=rounds.names,
         config=configuration.consumer(context.libraries, context.old_assignor, context.offered),
         expect=_conversion(context, first),
-        rollout=rounds.rollout(RoundAction.RESTART, _start(context)),
+        rollout=rounds.rollout(model.RoundAction.RESTART, _start(context)),
         complete_when="The group is of type consumer and Stable, with all its members, and one of them speaks the "
         "consumer protocol.",
-        gate=(CONSUMER, *all_back(context), Speaking(protocol=MemberProtocol.CONSUMER, at_least=1)),
+        gate=(CONSUMER, *all_back(context), model.Speaking(protocol=MemberProtocol.CONSUMER, at_least=1)),
         dangers=(dangers.refused_upgrade(context), dangers.leftovers(context), *dangers.of_statics(context)),
         rollback="Wait for Stable, stop the new member, and start it with its old configuration. The group is classic "
         "again when the last member of the consumer protocol has left (a static one: when a classic one has replaced "
@@ -70,10 +56,10 @@ def first_member(context: PathContext, first: Sequence[Member]) -> Step:
     )
 
 
-def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_to: str) -> Step:
+def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_to: str) -> model.Step:
     rounds = in_rounds(context, left)
-    settled: tuple[Condition, ...] = (CONSUMER, *all_back(context))
-    return Step(
+    settled: tuple[model.Condition, ...] = (CONSUMER, *all_back(context))
+    return model.Step(
         id=OTHERS,
         title="Restart the other members",
         actions=(*(_code(context) if fallen_back_to == OTHERS else ()), *restart_actions(context, rounds)),
@@ -81,23 +67,23 @@ def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_t
         config=configuration.consumer(context.libraries, context.old_assignor, context.offered),
         expect="Members of both protocols share the group. Only the partitions of stopped members, and those that "
         "move for balance, wait. Committed offsets are kept.",
-        rollout=rounds.rollout(RoundAction.RESTART, _start(context)),
+        rollout=rounds.rollout(model.RoundAction.RESTART, _start(context)),
         complete_when="The group is Stable, has all its members, and every one speaks the consumer protocol.",
         between=settled,
-        gate=(*settled, Speaking(protocol=MemberProtocol.CONSUMER)),
+        gate=(*settled, model.Speaking(protocol=MemberProtocol.CONSUMER)),
         strays=(
-            Deviation(
-                conditions=(TypeIs(type=GroupType.CLASSIC), STABLE),
+            model.Deviation(
+                conditions=(model.TypeIs(type=GroupType.CLASSIC), STABLE),
                 message="The group is classic again: the last member of the consumer protocol has left, or a classic "
                 "static member replaced it.",
                 back_to=fallen_back_to,
             ),
-            Deviation(
+            model.Deviation(
                 conditions=(
                     CONSUMER,
                     STABLE,
-                    Replaced(),
-                    Speaking(protocol=MemberProtocol.CLASSIC, at_least=1),
+                    model.Replaced(),
+                    model.Speaking(protocol=MemberProtocol.CLASSIC, at_least=1),
                 ),
                 message="All members were restarted, and a member still speaks the classic protocol: it was started "
                 "with its old configuration, or an old member was started.",
@@ -105,7 +91,7 @@ def other_members(context: PathContext, left: Sequence[Member], *, fallen_back_t
             ),
         ),
         dangers=(
-            Risk(
+            model.Risk(
                 what="All members of the consumer protocol leave at once while classic ones remain.",
                 symptom="The group is of type classic again; the broker's log: `Converted the consumer group to a "
                 "classic group.`",
@@ -140,8 +126,8 @@ def _conversion(context: PathContext, first: Sequence[Member]) -> str:
     )
 
 
-def offline() -> Alternative:
-    return Alternative(
+def offline() -> model.Alternative:
+    return model.Alternative(
         title="Stop all members, start all members",
         why_not="Nothing is consumed meanwhile. Use it if the online path is refused (migration policy, user data in "
         "the assignments); converting an empty group is always allowed.",
@@ -163,8 +149,8 @@ def _code(context: PathContext) -> tuple[str, ...]:
     )
 
 
-def _start(context: PathContext) -> MemberStart:
-    return MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
+def _start(context: PathContext) -> model.MemberStart:
+    return model.MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
 
 
 SHED = "shed-user-data"
@@ -179,11 +165,11 @@ def remove_user_data(context: PathContext) -> Path:
         steps=(_to_range(context), *map(_with_user_data_check, convert(on_range, context.members))),
         alternatives=(
             offline(),
-            Alternative(
+            model.Alternative(
                 title="[sticky, range], in that order",
                 why_not="It changes nothing: the group stays on sticky with its user data, and the upgrade is refused.",
             ),
-            Alternative(
+            model.Alternative(
                 title="A bridge leader with Java's StickyAssignor",
                 why_not="It works (2 of 2 trials), with a temporary member and a restart of the leader; the list of "
                 "two assignors needs neither. Never with kafka-python's sticky: sarama cannot read its assignments "
@@ -193,10 +179,10 @@ def remove_user_data(context: PathContext) -> Path:
     )
 
 
-def _with_user_data_check(step: Step) -> Step:
+def _with_user_data_check(step: model.Step) -> model.Step:
     """The step with a deviation for returning user data: it returns as soon as the group is on sticky again."""
-    back = Deviation(
-        conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol="sticky")),
+    back = model.Deviation(
+        conditions=(model.TypeIs(type=GroupType.CLASSIC), STABLE, model.ProtocolIs(protocol="sticky")),
         message="The group is on sticky again, with user data in its assignments: it has a member that does not list "
         "range.",
         back_to=SHED,
@@ -204,9 +190,9 @@ def _with_user_data_check(step: Step) -> Step:
     return replace(step, strays=(back, *step.strays))
 
 
-def _to_range(context: PathContext) -> Step:
+def _to_range(context: PathContext) -> model.Step:
     rounds = in_rounds(context, context.members)
-    return Step(
+    return model.Step(
         id=SHED,
         title="Restart the members with [range, sticky], which removes the user data",
         actions=restart_actions(context, rounds),
@@ -214,12 +200,12 @@ def _to_range(context: PathContext) -> Step:
         config=configuration.assignors(context.libraries, ["range", "sticky"]),
         expect="The group stays on sticky until the last member is restarted, then it is on range. Every rebalance "
         "revokes all partitions for a moment.",
-        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=("range", "sticky"))),
+        rollout=rounds.rollout(model.RoundAction.RESTART, model.MemberStart(assignors=("range", "sticky"))),
         complete_when="The group is Stable on range, and no member's assignment carries user data.",
         between=all_back(context),
-        gate=(*all_back(context), ProtocolIs(protocol="range"), NoUserData()),
+        gate=(*all_back(context), model.ProtocolIs(protocol="range"), model.NoUserData()),
         dangers=(
-            Risk(
+            model.Risk(
                 what="sticky is first in the list of a member, or a member was not restarted.",
                 symptom="All are restarted and the group is still on sticky: the gate does not open.",
                 then="Put range first, and restart the members that differ.",
@@ -242,7 +228,7 @@ def rolling_downgrade(context: PathContext) -> Path:
         name="rolling downgrade",
         steps=(*before, _last(context, left)),
         alternatives=(
-            Alternative(
+            model.Alternative(
                 title="Stop all members, start all members",
                 why_not="Nothing is consumed meanwhile. Use it if the brokers' group.consumer.migration.policy allows "
                 "no downgrade.",
@@ -251,11 +237,11 @@ def rolling_downgrade(context: PathContext) -> Path:
     )
 
 
-def _all_but_one(context: PathContext, left: Sequence[Member]) -> Step:
+def _all_but_one(context: PathContext, left: Sequence[Member]) -> model.Step:
     rounds = in_rounds(context, left[:-1])
     keeper, assignor = context.names[left[-1].id], classic_assignor(context)
     settled = (CONSUMER, *all_back(context))
-    return Step(
+    return model.Step(
         id=BUT_ONE,
         title=f"Restart all members but {keeper} with the classic protocol",
         actions=(
@@ -265,20 +251,20 @@ def _all_but_one(context: PathContext, left: Sequence[Member]) -> Step:
         rounds=rounds.names,
         config=configuration.classic(context.libraries, [assignor]),
         expect="The group stays of type consumer. The broker assigns, to the classic members too.",
-        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(assignor,))),
+        rollout=rounds.rollout(model.RoundAction.RESTART, model.MemberStart(assignors=(assignor,))),
         complete_when=f"The group is Stable with all its members, and all but {keeper} speak the classic protocol.",
         between=settled,
-        gate=(*settled, Speaking(protocol=MemberProtocol.CLASSIC, at_least=context.size - 1)),
+        gate=(*settled, model.Speaking(protocol=MemberProtocol.CLASSIC, at_least=context.size - 1)),
         strays=(
-            Deviation(
-                conditions=(TypeIs(type=GroupType.CLASSIC), STABLE),
+            model.Deviation(
+                conditions=(model.TypeIs(type=GroupType.CLASSIC), STABLE),
                 message=f"The group is classic already: {keeper} left too early. Start the missing members with the "
                 "classic protocol.",
                 back_to=LAST,
             ),
         ),
         dangers=(
-            Risk(
+            model.Risk(
                 what="Classic members list no assignor in common.",
                 symptom=f"A restarted member fails with {dangers.INCONSISTENT}.",
                 then="Give all of them the same list.",
@@ -292,10 +278,10 @@ def _all_but_one(context: PathContext, left: Sequence[Member]) -> Step:
     )
 
 
-def _last(context: PathContext, left: Sequence[Member]) -> Step:
+def _last(context: PathContext, left: Sequence[Member]) -> model.Step:
     rounds = in_rounds(context, left[-1:])
     assignor = classic_assignor(context)
-    return Step(
+    return model.Step(
         id=LAST,
         title="Restart the last member: the group becomes classic",
         actions=(
@@ -307,13 +293,13 @@ def _last(context: PathContext, left: Sequence[Member]) -> Step:
         config=configuration.classic(context.libraries, [assignor]),
         expect="When the last member leaves (a static one: when its classic successor replaces it), the broker makes "
         "the group classic. All members rejoin at their next heartbeat, and one of them assigns.",
-        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(assignor,))),
+        rollout=rounds.rollout(model.RoundAction.RESTART, model.MemberStart(assignors=(assignor,))),
         complete_when=f"The group is of type classic, Stable on {assignor}, with all its members.",
-        gate=(TypeIs(type=GroupType.CLASSIC), *all_back(context), ProtocolIs(protocol=assignor)),
+        gate=(model.TypeIs(type=GroupType.CLASSIC), *all_back(context), model.ProtocolIs(protocol=assignor)),
         strays=_not_reverted(context),
         dangers=(
             *((_POLICY,) if context.policy is None else ()),
-            Risk(
+            model.Risk(
                 what="The last member is killed instead of stopped.",
                 symptom="The group stays of type consumer until the session expires (45 s by default); the member's "
                 "partitions wait.",
@@ -328,17 +314,17 @@ def _last(context: PathContext, left: Sequence[Member]) -> Step:
     )
 
 
-def _not_reverted(context: PathContext) -> tuple[Deviation, ...]:
+def _not_reverted(context: PathContext) -> tuple[model.Deviation, ...]:
     if context.size < 2:
         return ()
     return (
-        Deviation(
+        model.Deviation(
             conditions=(
                 CONSUMER,
                 STABLE,
-                MemberCount(at_least=context.size),
-                Replaced(),
-                Speaking(protocol=MemberProtocol.CLASSIC),
+                model.MemberCount(at_least=context.size),
+                model.Replaced(),
+                model.Speaking(protocol=MemberProtocol.CLASSIC),
             ),
             message="Every member speaks the classic protocol and the group is still of type consumer: the brokers' "
             "migration policy does not allow the downgrade. Set group.consumer.migration.policy=bidirectional, then "
@@ -349,7 +335,7 @@ def _not_reverted(context: PathContext) -> tuple[Deviation, ...]:
     )
 
 
-_POLICY = Risk(
+_POLICY = model.Risk(
     what="The brokers' migration policy allows no downgrade (it is not known from this source).",
     symptom="The last member has left and the group is still of type consumer; the broker's log: `Cannot downgrade "
     "consumer group … because the online downgrade is disabled.` Under the policy `disabled` the classic members "
@@ -358,21 +344,21 @@ _POLICY = Risk(
     "group.consumer.migration.policy.",
 )
 _REGEX = (
-    Risk(
+    model.Risk(
         what="Brokers of an early 4.0.x: replacing a member with a regex by a classic one causes no new assignment "
         "(apache/kafka pull 20926).",
         symptom="The group is Stable, and partitions have no owner: `kohort describe --members --verbose` does not "
         "show them, and their lag grows.",
         then="Restart any member of the consumer protocol: that causes a new assignment.",
     ),
-    Risk(
+    model.Risk(
         what="The client's regex engine differs from the broker's.",
         symptom="The group owns different topics than before.",
         then="Run `kohort validate-regex PATTERN --from java|librdkafka` before the first step: it lists the "
         "differences.",
     ),
 )
-_USER_DATA = Risk(
+_USER_DATA = model.Risk(
     what="A librdkafka cooperative-sticky leader writes user data into the assignments again.",
     symptom="The next upgrade is refused with GROUP_ID_NOT_FOUND.",
     then="Use a bridge leader for that upgrade (`kohort plan … --to consumer`), or range in this step.",

@@ -7,20 +7,7 @@ stay.
 from collections.abc import Sequence
 
 from groups.model import GroupType, MemberProtocol
-from migration.model import (
-    Alternative,
-    Condition,
-    Destination,
-    Deviation,
-    MemberCount,
-    MemberStart,
-    ProtocolIs,
-    Risk,
-    RoundAction,
-    Speaking,
-    Step,
-    TypeIs,
-)
+from migration import model
 from migration.paths import configuration
 from migration.paths import path as dangers
 from migration.paths.path import EAGER, GONE, STABLE, Path, PathContext, in_rounds, new_release
@@ -29,7 +16,7 @@ COOPERATIVE = "cooperative-sticky"
 STOP, START = "stop-all", "start-all"
 
 
-def stop_and_start(context: PathContext, *alternatives: Alternative) -> Path:
+def stop_and_start(context: PathContext, *alternatives: model.Alternative) -> Path:
     return Path(name="stop and start", steps=(stop_all(context), _start(context)), alternatives=alternatives)
 
 
@@ -43,15 +30,15 @@ def classic_assignor(context: PathContext) -> str:
     it."""
     if context.case.request.assignor:
         return context.case.request.assignor
-    if context.case.destination is Destination.COOPERATIVE:
+    if context.case.destination is model.Destination.COOPERATIVE:
         return COOPERATIVE
     listed = [name for member in context.members for name in member.protocols or ()]
-    if context.case.destination is Destination.EAGER:
+    if context.case.destination is model.Destination.EAGER:
         listed = [name for name in listed if name in EAGER]
     return next(filter(context.all_have, [*listed, "range"]), context.plain_assignor)
 
 
-def stop_all(context: PathContext) -> Step:
+def stop_all(context: PathContext) -> model.Step:
     rounds = in_rounds(context, context.members, context.size)
     static = (
         (
@@ -62,23 +49,23 @@ def stop_all(context: PathContext) -> Step:
         if context.has_static
         else ()
     )
-    return Step(
+    return model.Step(
         id=STOP,
         title="Stop all members",
         actions=(*_stop_actions(context), *static),
         rounds=rounds.names,
         expect="Nothing is consumed from here until the next step is complete.",
-        rollout=rounds.rollout(RoundAction.STOP, None),
+        rollout=rounds.rollout(model.RoundAction.STOP, None),
         complete_when="The group is Empty.",
         gate=(GONE,),
         dangers=(
-            Risk(
+            model.Risk(
                 what="A member is still running, or is started again.",
                 symptom="The group does not become Empty; the check names the remaining members.",
                 then=f"Stop it. Otherwise a member of the next step gets {dangers.INCONSISTENT}, or makes a mixed "
                 "group.",
             ),
-            Risk(
+            model.Risk(
                 what="A member is killed instead of stopped.",
                 symptom="The group becomes Empty only when the session has expired; records that the member had not "
                 "committed are consumed again.",
@@ -89,17 +76,17 @@ def stop_all(context: PathContext) -> Step:
     )
 
 
-def _start(context: PathContext) -> Step:
-    consumer = context.case.destination is Destination.CONSUMER
+def _start(context: PathContext) -> model.Step:
+    consumer = context.case.destination is model.Destination.CONSUMER
     assignor = classic_assignor(context)
     incremental = context.old_assignor != COOPERATIVE and (consumer or assignor == COOPERATIVE)
     rounds = in_rounds(context, context.members, context.size)
     start = (
-        MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
+        model.MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=context.remote_assignor)
         if consumer
-        else MemberStart(assignors=(assignor,))
+        else model.MemberStart(assignors=(assignor,))
     )
-    return Step(
+    return model.Step(
         id=START,
         title=f"Start all members with {'the consumer protocol' if consumer else assignor}",
         actions=(
@@ -108,11 +95,11 @@ def _start(context: PathContext) -> Step:
             *(regex_change(context) if consumer else ()),
             *_start_actions(context),
         ),
-        round_action=RoundAction.START,
+        round_action=model.RoundAction.START,
         rounds=rounds.names,
         config=_lines(context, assignor, consumer=consumer),
         expect="The group forms again and continues from the committed offsets.",
-        rollout=rounds.rollout(RoundAction.START, start) if rounds.ids else None,
+        rollout=rounds.rollout(model.RoundAction.START, start) if rounds.ids else None,
         complete_when=(
             "The group is of type consumer and Stable, and all its members speak the consumer protocol."
             if consumer
@@ -151,32 +138,32 @@ def _start_actions(context: PathContext) -> tuple[str, ...]:
 def _lines(context: PathContext, assignor: str, *, consumer: bool) -> tuple[str, ...]:
     if consumer:
         return configuration.consumer(context.libraries, context.old_assignor, context.offered)
-    if context.case.destination is Destination.CLASSIC:
+    if context.case.destination is model.Destination.CLASSIC:
         return configuration.classic(context.libraries, [assignor])
     return configuration.assignors(context.libraries, [assignor])
 
 
-def _started(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Condition, ...]:
-    everybody = MemberCount(at_least=max(context.size, 1))
+def _started(context: PathContext, assignor: str, *, consumer: bool) -> tuple[model.Condition, ...]:
+    everybody = model.MemberCount(at_least=max(context.size, 1))
     if consumer:
-        speaking = Speaking(protocol=MemberProtocol.CONSUMER)
-        return (TypeIs(type=GroupType.CONSUMER), STABLE, everybody, speaking)
-    return (TypeIs(type=GroupType.CLASSIC), STABLE, everybody, ProtocolIs(protocol=assignor))
+        speaking = model.Speaking(protocol=MemberProtocol.CONSUMER)
+        return (model.TypeIs(type=GroupType.CONSUMER), STABLE, everybody, speaking)
+    return (model.TypeIs(type=GroupType.CLASSIC), STABLE, everybody, model.ProtocolIs(protocol=assignor))
 
 
-def _strays(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Deviation, ...]:
+def _strays(context: PathContext, assignor: str, *, consumer: bool) -> tuple[model.Deviation, ...]:
     restart_from = START if context.is_empty else STOP
     if consumer:
-        classic_left = Speaking(protocol=MemberProtocol.CLASSIC, at_least=1)
+        classic_left = model.Speaking(protocol=MemberProtocol.CLASSIC, at_least=1)
         return (
-            Deviation(
-                conditions=(TypeIs(type=GroupType.CONSUMER), STABLE, classic_left),
+            model.Deviation(
+                conditions=(model.TypeIs(type=GroupType.CONSUMER), STABLE, classic_left),
                 message="The group has a member of the classic protocol: it was started with its old configuration. "
                 "Restart that member.",
                 back_to=START,
             ),
-            Deviation(
-                conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, MemberCount(at_least=1)),
+            model.Deviation(
+                conditions=(model.TypeIs(type=GroupType.CLASSIC), STABLE, model.MemberCount(at_least=1)),
                 message="The group has formed with the classic protocol: its members were started with their old "
                 "configuration.",
                 back_to=restart_from,
@@ -184,15 +171,15 @@ def _strays(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Dev
         )
     old = context.case.group.protocol
     was_other = old and old != assignor and context.case.group.type is GroupType.CLASSIC
-    formed_as_it_was = Deviation(
-        conditions=(TypeIs(type=GroupType.CLASSIC), STABLE, ProtocolIs(protocol=old or "")),
+    formed_as_it_was = model.Deviation(
+        conditions=(model.TypeIs(type=GroupType.CLASSIC), STABLE, model.ProtocolIs(protocol=old or "")),
         message=f"The group has formed on {old} again: its members were started with their old configuration.",
         back_to=restart_from,
     )
     return (
         *((formed_as_it_was,) if was_other else ()),
-        Deviation(
-            conditions=(TypeIs(type=GroupType.CONSUMER), MemberCount(at_least=1)),
+        model.Deviation(
+            conditions=(model.TypeIs(type=GroupType.CONSUMER), model.MemberCount(at_least=1)),
             message="The group has formed with the consumer protocol: a member was started with "
             "group.protocol=consumer.",
             back_to=restart_from,
@@ -200,8 +187,8 @@ def _strays(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Dev
     )
 
 
-def _start_dangers(context: PathContext, assignor: str, *, consumer: bool) -> tuple[Risk, ...]:
-    mixed = Risk(
+def _start_dangers(context: PathContext, assignor: str, *, consumer: bool) -> tuple[model.Risk, ...]:
+    mixed = model.Risk(
         what="A member starts with its old configuration.",
         symptom="The check reports a member of the classic protocol."
         if consumer

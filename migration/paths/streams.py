@@ -13,20 +13,8 @@ from groups.classic_streams import Rebalancing, streams_threads
 from groups.counts import first_names
 from groups.model import Member
 from groups.streams_releases import FIRST_RELEASES, OLDEST_COOPERATIVE
+from migration import model
 from migration.clients import version_text
-from migration.model import (
-    Alternative,
-    Condition,
-    Destination,
-    MemberStart,
-    ProtocolIs,
-    Replaced,
-    Risk,
-    RoundAction,
-    Step,
-    StreamsRebalancing,
-    StreamsRelease,
-)
 from migration.paths import path as dangers
 from migration.paths.path import Path, PathContext, Rounds, all_back
 from migration.paths.stop_and_start import START, stop_all
@@ -41,7 +29,7 @@ _NEWER = "3.9.1"  # The newest release that can be eager
 
 def by_upgrade_from(context: PathContext) -> Path:
     """The restarts that are necessary for the instances' releases."""
-    if context.case.destination is Destination.EAGER:
+    if context.case.destination is model.Destination.EAGER:
         return Path(name="upgrade.from", steps=(_eager(context),), alternatives=(_STAY,))
     if context.is_empty:
         return Path(name="start", steps=(_cooperative(context, id=START),))
@@ -53,7 +41,7 @@ def by_upgrade_from(context: PathContext) -> Path:
     return Path(name="upgrade.from", steps=(_cooperative(context, id=ONLY),), alternatives=(_STAY,))
 
 
-def _newer(context: PathContext) -> Step:
+def _newer(context: PathContext) -> model.Step:
     value = _oldest(context)
     known = value is not None
     threads = streams_threads(context.case.group)
@@ -71,10 +59,10 @@ def _newer(context: PathContext) -> Step:
             f"upgrade.from={value or _OLD}",
             *(() if known else ("# the release that runs now, if it is older",)),
         ),
-        start=MemberStart(assignors=(STREAMS,), release=_NEWER, upgrade_from=value or _OLD),
-        shown=None if _hides(context) else StreamsRelease(knows=OLDEST_COOPERATIVE),
+        start=model.MemberStart(assignors=(STREAMS,), release=_NEWER, upgrade_from=value or _OLD),
+        shown=None if _hides(context) else model.StreamsRelease(knows=OLDEST_COOPERATIVE),
         # A cooperative thread from before this step is restarted in one of its rounds.
-        always=() if has_cooperative else (StreamsRebalancing(protocol=Rebalancing.EAGER),),
+        always=() if has_cooperative else (model.StreamsRebalancing(protocol=Rebalancing.EAGER),),
         expect="The group stays eager: all instances revoke their tasks in each rebalance.",
         rollback="Start the instances with the old release again, without upgrade.from."
         + (_UNREADABLE if context.has_static else ""),
@@ -114,7 +102,7 @@ def _hides(context: PathContext) -> bool:
 _WHERE_OLD = "Skip this step if every instance runs 2.4 or later already."
 
 
-def _cooperative(context: PathContext, *, id: str) -> Step:
+def _cooperative(context: PathContext, *, id: str) -> model.Step:
     title, action = _WITHOUT[id]
     gets_newer = id == START and not all(is_old is False for is_old in old_releases(context.case).values())
     return _bounce(
@@ -123,8 +111,8 @@ def _cooperative(context: PathContext, *, id: str) -> Step:
         title=title,
         actions=(action,),
         config=("# remove: upgrade.from",),
-        start=MemberStart(assignors=(STREAMS,), release=_NEWER if gets_newer else None),
-        shown=StreamsRebalancing(protocol=Rebalancing.COOPERATIVE),
+        start=model.MemberStart(assignors=(STREAMS,), release=_NEWER if gets_newer else None),
+        shown=model.StreamsRebalancing(protocol=Rebalancing.COOPERATIVE),
         always=_without_old_releases(context),
         expect="Restarted instances keep the tasks that do not move; the others still revoke all of theirs.",
         rollback=f"Set upgrade.from={_OLD} again and restart the instances one by one: they are eager again (not with "
@@ -151,7 +139,7 @@ _WITHOUT = {
 """The title and the actions of each step."""
 
 
-def _eager(context: PathContext) -> Step:
+def _eager(context: PathContext) -> model.Step:
     old = old_releases(context.case)
     return _bounce(
         context,
@@ -163,19 +151,19 @@ def _eager(context: PathContext) -> Step:
             "lower, Streams is eager.",
         ),
         config=(f"upgrade.from={_OLD}", "# 2.0 to 2.3: a lower one keeps Streams on an old metadata version"),
-        start=MemberStart(assignors=(STREAMS,), upgrade_from=_OLD),
-        shown=StreamsRebalancing(protocol=Rebalancing.EAGER),
+        start=model.MemberStart(assignors=(STREAMS,), upgrade_from=_OLD),
+        shown=model.StreamsRebalancing(protocol=Rebalancing.EAGER),
         expect="Restarted instances revoke all their tasks in each rebalance; the others keep the tasks that do not "
         "move.",
         rollback="Remove upgrade.from and restart the instances one by one.",
     )
 
 
-def _without_old_releases(context: PathContext) -> tuple[Condition, ...]:
+def _without_old_releases(context: PathContext) -> tuple[model.Condition, ...]:
     """A condition that an instance of a release before 2.4 violates, if the threads show their releases."""
     threads = streams_threads(context.case.group)
     is_shown = bool(threads) and all(thread.newest_known is not None for thread in threads)
-    return (StreamsRelease(knows=OLDEST_COOPERATIVE),) if is_shown else ()
+    return (model.StreamsRelease(knows=OLDEST_COOPERATIVE),) if is_shown else ()
 
 
 def _bounce(
@@ -185,24 +173,24 @@ def _bounce(
     title: str,
     actions: tuple[str, ...],
     config: tuple[str, ...],
-    start: MemberStart,
-    shown: Condition | None,
-    always: tuple[Condition, ...] = (),
+    start: model.MemberStart,
+    shown: model.Condition | None,
+    always: tuple[model.Condition, ...] = (),
     expect: str,
     rollback: str,
     members: Sequence[Member] | None = None,
     at_once: bool = False,
-) -> Step:
+) -> model.Step:
     """A restart of all instances, or of those with `members`; `shown` is what the threads' data shows at its end,
     `always` after each round."""
     data = f"{_SHOWN[type(shown)]} (kohort describe --members)" if shown else "its log shows the release"
     rounds = _by_instance(context, context.members if members is None else members, at_once=at_once)
-    action = RoundAction.START if at_once else RoundAction.RESTART
+    action = model.RoundAction.START if at_once else model.RoundAction.RESTART
     next_round = "Start the next round only after the check of this one has exited with status 0."
     # Whether members were replaced is not known of those that join an empty group.
-    back = [one for one in all_back(context) if not (at_once and isinstance(one, Replaced))]
-    settled = (*back, ProtocolIs(protocol=STREAMS), *always)
-    return Step(
+    back = [one for one in all_back(context) if not (at_once and isinstance(one, model.Replaced))]
+    settled = (*back, model.ProtocolIs(protocol=STREAMS), *always)
+    return model.Step(
         id=id,
         title=title,
         actions=(
@@ -227,7 +215,7 @@ def _bounce(
         between=settled,
         gate=settled if shown is None else (*settled, shown),
         dangers=(
-            Risk(
+            model.Risk(
                 what="upgrade.from is 2.3 or lower with Kafka Streams 4.0 or later.",
                 symptom="The instance does not start: `ConfigException: Invalid value 2.3 for configuration "
                 "upgrade.from`. The check reports that members are missing.",
@@ -268,16 +256,16 @@ def _by_instance(context: PathContext, members: Sequence[Member], *, at_once: bo
 
 
 _SHOWN = {
-    StreamsRelease: "every thread knows the data of 2.4 or later",
-    StreamsRebalancing: "no thread has shown the other protocol",
+    model.StreamsRelease: "every thread knows the data of 2.4 or later",
+    model.StreamsRebalancing: "no thread has shown the other protocol",
 }
 """What is shown at the end of a step, in words."""
-_STAY = Alternative(
+_STAY = model.Alternative(
     title="No change",
     why_not="upgrade.from alone decides, and not every thread has shown it. If it is already right on every instance, "
     "there is nothing to do.",
 )
-_STOP = Alternative(
+_STOP = model.Alternative(
     title="Stop all instances, start all instances",
     why_not="Nothing is processed meanwhile. It needs one restart of each instance instead of two, and no "
     "upgrade.from.",

@@ -8,18 +8,8 @@ the last member has the list: the only sign of a complete first bounce. A member
 
 from dataclasses import replace
 
+from migration import model
 from migration.clients import LIBRARIES, version_text
-from migration.model import (
-    Alternative,
-    Deviation,
-    MemberCount,
-    MemberStart,
-    ProtocolIs,
-    Replaced,
-    Risk,
-    RoundAction,
-    Step,
-)
 from migration.paths import configuration
 from migration.paths import path as dangers
 from migration.paths.path import (
@@ -63,7 +53,7 @@ def to_cooperative(context: PathContext, old: str) -> Path:
             ),
         ),
         alternatives=(
-            Alternative(
+            model.Alternative(
                 title="One bounce, straight to cooperative-sticky alone",
                 why_not="Possible only if every member lists cooperative-sticky already, as Java does since 3.0 "
                 "unless partition.assignment.strategy is set. This source does not show the members' lists; if one of "
@@ -89,13 +79,13 @@ def one_bounce(context: PathContext, old: str) -> Path:
             else f"The protocol changes to {COOPERATIVE} with the first restart, as all members list it."
         )
         + " Restarted members keep their partitions in later rebalances; the others still revoke all of theirs.",
-        stray=Deviation(
-            conditions=(STABLE, ProtocolIs(protocol=old), Replaced()),
+        stray=model.Deviation(
+            conditions=(STABLE, model.ProtocolIs(protocol=old), model.Replaced()),
             message=f"The group is on {old} again: it has a member that does not list {COOPERATIVE}, and none that "
             f"lists {COOPERATIVE} alone.",
             back_to=ONLY,
         ),
-        danger=Risk(
+        danger=model.Risk(
             what=f"A member does not list {COOPERATIVE}, contrary to the plan.",
             symptom=f"The first restarted member cannot join and fails with {dangers.INCONSISTENT}; the check of "
             "round 1 does not open.",
@@ -107,7 +97,7 @@ def one_bounce(context: PathContext, old: str) -> Path:
         name="one bounce",
         steps=(step,),
         alternatives=(
-            Alternative(
+            model.Alternative(
                 title="Two bounces",
                 why_not=f"The first one would change nothing: every member lists {COOPERATIVE} already.",
             ),
@@ -141,12 +131,12 @@ def to_eager(context: PathContext) -> Path:
             ),
         ),
         alternatives=(
-            Alternative(
+            model.Alternative(
                 title=f"One bounce, straight to {new} alone",
                 why_not=f"The first restarted member would fail with {dangers.INCONSISTENT}: no other member lists "
                 f"{new}.",
             ),
-            Alternative(
+            model.Alternative(
                 title=f"{old} first in the list of the first bounce",
                 why_not="It works too, but the broker does not show when the first bounce is complete: the protocol "
                 f"would stay {old} until the second one starts.",
@@ -170,7 +160,7 @@ def _eager_again(context: PathContext, new: str) -> Path:
         name="one bounce in reverse",
         steps=(replace(step, id=ONLY, strays=strays),),
         alternatives=(
-            Alternative(
+            model.Alternative(
                 title="No change",
                 why_not=f"The group already uses {new}. But as long as members list {COOPERATIVE} too, a restart with "
                 "another list may change it back.",
@@ -179,28 +169,28 @@ def _eager_again(context: PathContext, new: str) -> Path:
     )
 
 
-def _first(context: PathContext, *, old: str, new: str, title: str, expect: str) -> Step:
+def _first(context: PathContext, *, old: str, new: str, title: str, expect: str) -> model.Step:
     rounds = in_rounds(context, context.members)
     # Unless the vote changes (KIP-345).
     static = (
         " The restart of a static member causes no rebalance: its partitions wait for it. Only the last restart does, "
         f"as the protocol changes to {new}."
     )
-    return Step(
+    return model.Step(
         id=FIRST,
         title=title,
         actions=(*new_release(context), *restart_actions(context, rounds)),
         rounds=rounds.names,
         config=configuration.assignors(context.libraries, [new, old]),
         expect=expect + (static if context.has_static else ""),
-        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(new, old))),
+        rollout=rounds.rollout(model.RoundAction.RESTART, model.MemberStart(assignors=(new, old))),
         complete_when=f"The group is Stable and its protocol is {new}: the last member has the new list.",
         between=all_back(context),
-        gate=(*all_back(context), ProtocolIs(protocol=new)),
+        gate=(*all_back(context), model.ProtocolIs(protocol=new)),
         dangers=(
             dangers.skipped_bounce(old, new),
             *((dangers.OLD_CLIENT_WITH_NEW_LIST,) if context.outdated else ()),
-            Risk(
+            model.Risk(
                 what=f"The list is in the wrong order: {old} first.",
                 symptom=f"All members are restarted and Stable, and the protocol is still {old}: the gate does not "
                 "open. The same happens when a member was not restarted.",
@@ -214,7 +204,7 @@ def _first(context: PathContext, *, old: str, new: str, title: str, expect: str)
     )
 
 
-def _second(context: PathContext, *, old: str, new: str, title: str, expect: str) -> Step:
+def _second(context: PathContext, *, old: str, new: str, title: str, expect: str) -> model.Step:
     return _alone(
         context,
         id=SECOND,
@@ -222,13 +212,13 @@ def _second(context: PathContext, *, old: str, new: str, title: str, expect: str
         actions=_older_clients(context) if new in EAGER else (),
         title=title,
         expect=expect,
-        stray=Deviation(
-            conditions=(STABLE, ProtocolIs(protocol=old), MemberCount(at_least=1)),
+        stray=model.Deviation(
+            conditions=(STABLE, model.ProtocolIs(protocol=old), model.MemberCount(at_least=1)),
             message=f"The group is on {old} again: it has a member that does not list {new} (the first bounce was not "
             f"complete, or an old member was started), and none that lists {new} alone.",
             back_to=FIRST,
         ),
-        danger=Risk(
+        danger=model.Risk(
             what=f"A member that lists {old} alone is started: one that was missed, an old image, a second deployment.",
             symptom=f"It fails with {dangers.INCONSISTENT} as soon as one member lists {new} alone; before that, it "
             f"changes the whole group back to {old}.",
@@ -246,15 +236,15 @@ def _alone(
     new: str,
     title: str,
     expect: str,
-    stray: Deviation,
-    danger: Risk,
+    stray: model.Deviation,
+    danger: model.Risk,
     rollback: str,
     actions: tuple[str, ...] = (),
-) -> Step:
+) -> model.Step:
     """A bounce after which every member lists the new assignor alone."""
     rounds = in_rounds(context, context.members)
-    settled = (*all_back(context), ProtocolIs(protocol=new))
-    return Step(
+    settled = (*all_back(context), model.ProtocolIs(protocol=new))
+    return model.Step(
         id=id,
         title=title,
         actions=(
@@ -265,7 +255,7 @@ def _alone(
         rounds=rounds.names,
         config=configuration.assignors(context.libraries, [new]),
         expect=expect,
-        rollout=rounds.rollout(RoundAction.RESTART, MemberStart(assignors=(new,))),
+        rollout=rounds.rollout(model.RoundAction.RESTART, model.MemberStart(assignors=(new,))),
         complete_when=f"The group is Stable on {new} and every member has rejoined under a new id.",
         between=settled,
         gate=settled,
@@ -291,15 +281,15 @@ def _older_clients(context: PathContext) -> tuple[str, ...]:
     )
 
 
-_OFFLINE = Alternative(
+_OFFLINE = model.Alternative(
     title="Stop all members, start all members",
     why_not="Nothing is consumed meanwhile. It needs one restart of each member instead of two.",
 )
-_CLIENT_FIRST = Alternative(
+_CLIENT_FIRST = model.Alternative(
     title="The newer client first, in a separate rolling restart",
     why_not="It works too, but needs a third restart of each member.",
 )
-_STRAIGHT_TO_CONSUMER = Alternative(
+_STRAIGHT_TO_CONSUMER = model.Alternative(
     title="Straight to the consumer protocol (--to consumer)",
     why_not="It needs one restart of each member, and rebalances are incremental too, but it needs brokers and "
     "clients of 4.0 or later and moves the assignment to the broker. If that is the goal, plan it instead.",

@@ -16,22 +16,8 @@ from typing import Any
 
 from cli.errors import UsageError
 from cli.output import write_file
+from cli.render import lanes as draw
 from cli.render.document import Block, Heading, Picture
-from cli.render.lanes import (
-    AWAY,
-    LETTER,
-    NONE,
-    Axis,
-    Box,
-    Drawing,
-    Label,
-    Lane,
-    columns_axis,
-    draw_file,
-    named_box,
-    runs,
-    shortened,
-)
 from groups.counts import counted
 from groups.model import MemberProtocol
 from migration.model import Plan, SettledGroup, SettledMember
@@ -50,7 +36,7 @@ def write_timeline(file: Path, plans: Sequence[Plan]) -> None:
     picture = picture_of(plans[0])
     if picture is None:
         raise UsageError(f"--svg: the plan of {plans[0].group} has no rounds to draw")
-    write_file(file, draw_file(picture.drawing()))
+    write_file(file, draw.draw_file(picture.drawing()))
 
 
 def timeline_blocks(plan: Plan) -> Iterator[Block]:
@@ -100,18 +86,18 @@ def _counts(timeline: PlanTimeline, frame: int) -> str:
     return ", ".join(shown) or "none"
 
 
-def timeline_drawing(timeline: PlanTimeline, title: str, text: str) -> Drawing:
-    axis = columns_axis(len(timeline.frames), LEFT, WIDEST)
+def timeline_drawing(timeline: PlanTimeline, title: str, text: str) -> draw.Drawing:
+    axis = draw.columns_axis(len(timeline.frames), LEFT, WIDEST)
     picture = _Picture(timeline, axis)
     lanes = [*picture.steps(), *picture.rows()]
-    starts = [run.start for _, run in runs([frame.step for frame in timeline.frames])]
-    steps = Lane(height=0, rules=starts, rule_height=sum(lane.height for lane in lanes))
-    lanes = [steps, *lanes, Lane(height=4)]
-    return Drawing(title=title, text=text, axis=axis, legend=picture.legend(), lanes=lanes)
+    starts = [run.start for _, run in draw.runs([frame.step for frame in timeline.frames])]
+    steps = draw.Lane(height=0, rules=starts, rule_height=sum(lane.height for lane in lanes))
+    lanes = [steps, *lanes, draw.Lane(height=4)]
+    return draw.Drawing(title=title, text=text, axis=axis, legend=picture.legend(), lanes=lanes)
 
 
 class _Picture:
-    def __init__(self, timeline: PlanTimeline, axis: Axis) -> None:
+    def __init__(self, timeline: PlanTimeline, axis: draw.Axis) -> None:
         self.timeline, self.column = timeline, axis.unit
         left = iter(ascii_uppercase)  # Stopped members are hatched, and have no letter.
         self.letters = ["" if kind == STOPPED else next(left, "") for kind in timeline.kinds]
@@ -123,64 +109,66 @@ class _Picture:
             for kind, label in enumerate(self.timeline.kinds)
         ]
         unowned = not self.timeline.lanes and any(self.timeline.partitions[-1])
-        return [*kinds, (NONE, "no owner")] if unowned else kinds
+        return [*kinds, (draw.NONE, "no owner")] if unowned else kinds
 
-    def steps(self) -> Iterator[Lane]:
+    def steps(self) -> Iterator[draw.Lane]:
         frames = self.timeline.frames
         names = []
-        for step, run in runs([frame.step for frame in frames]):
+        for step, run in draw.runs([frame.step for frame in frames]):
             label = f"Step {step}" if step else "As found"
-            if LETTER * len(label) > len(run) * self.column:
+            if draw.LETTER * len(label) > len(run) * self.column:
                 label = str(step) if step else ""
-            names.append(Label(label, y=12, at=run.start, shift=3, style="strong"))
-        yield Lane(height=18, texts=names)
+            names.append(draw.Label(label, y=12, at=run.start, shift=3, style="strong"))
+        yield draw.Lane(height=18, texts=names)
         marks = [f"{frame.round}{_mark(frame.title)}" if frame.step else "" for frame in frames]
         label = "round: \u2193 stop, \u2191 start" if any(map(_mark, self.titles)) else "round"
-        every = ceil(LETTER * (1 + max(map(len, marks))) / self.column)
+        every = ceil(draw.LETTER * (1 + max(map(len, marks))) / self.column)
         drawn = range(0, len(frames), every)
-        rounds = [Label(marks[frame], y=10, at=frame + 0.5, style="faint middle") for frame in drawn]
-        yield Lane(height=16, texts=(Label(label, y=10, style="faint end"), *rounds))
+        rounds = [draw.Label(marks[frame], y=10, at=frame + 0.5, style="faint middle") for frame in drawn]
+        yield draw.Lane(height=16, texts=(draw.Label(label, y=10, style="faint end"), *rounds))
 
-    def rows(self) -> Iterator[Lane]:
+    def rows(self) -> Iterator[draw.Lane]:
         frames = self.timeline.frames
         boxes = [
-            named_box(run, group, f"group: {group}, {self._span_title(run)}", self.column)
-            for group, run in runs([frame.group for frame in frames])
+            draw.named_box(run, group, f"group: {group}, {self._span_title(run)}", self.column)
+            for group, run in draw.runs([frame.group for frame in frames])
         ]
-        yield Lane(height=22 + GAP, texts=(Label("group", y=15, style="end strong"),), spans=boxes)
+        yield draw.Lane(height=22 + GAP, texts=(draw.Label("group", y=15, style="end strong"),), spans=boxes)
         if self.timeline.lanes:
             most = max(1, *(max(lane.partitions) for lane in self.timeline.lanes))
             note = f"numbers and bars: partitions of each member, at most {most:,}"
-            yield Lane(height=6, texts=(Label(note, y=0, at=0, style="faint"),))
+            yield draw.Lane(height=6, texts=(draw.Label(note, y=0, at=0, style="faint"),))
             yield from (self._member(lane, most) for lane in self.timeline.lanes)
         else:
             yield self._stacked_bars("members", self.timeline.members)
             yield self._stacked_bars("partitions", self.timeline.partitions)
-        yield Lane(height=GAP / 2)
+        yield draw.Lane(height=GAP / 2)
         yield self._cost("rebalances", [frame.rebalances for frame in frames])
         yield self._cost("partitions moved", [frame.moved for frame in frames])
         yield self._cost("without owner, s", [frame.without_owner_s for frame in frames])
 
-    def _member(self, lane: MemberLane, most: int) -> Lane:
-        label = Label(shortened(lane.name, LEFT - 12), y=20, title=lane.name)
-        return Lane(
-            height=LANE, texts=(label,), spans=[self._span(lane, *span, most) for span in runs(lane.kinds)]
+    def _member(self, lane: MemberLane, most: int) -> draw.Lane:
+        label = draw.Label(draw.shortened(lane.name, LEFT - 12), y=20, title=lane.name)
+        return draw.Lane(
+            height=LANE,
+            texts=(label,),
+            spans=[self._span(lane, *span, most) for span in draw.runs(lane.kinds)],
         )
 
-    def _span(self, lane: MemberLane, kind: int, run: range, most: int) -> Box:
+    def _span(self, lane: MemberLane, kind: int, run: range, most: int) -> draw.Box:
         (style, of_bars), bars, texts = self._style(kind), [], []
         for frame in run:
             owned = lane.partitions[frame]
             if owned:
                 bars.append(self._bar(frame, of_bars, LANE - 4, 16 * owned / most))
-            if self.timeline.kinds[kind] != STOPPED and LETTER * len(str(owned)) + 10 < self.column:
-                texts.append(Label(str(owned), y=11, at=frame + 1, shift=-3))
-        texts.append(Label(self.letters[kind], y=10, at=run.start, shift=2, style="strong"))
+            if self.timeline.kinds[kind] != STOPPED and draw.LETTER * len(str(owned)) + 10 < self.column:
+                texts.append(draw.Label(str(owned), y=11, at=frame + 1, shift=-3))
+        texts.append(draw.Label(self.letters[kind], y=10, at=run.start, shift=2, style="strong"))
         title = f"{lane.name}: {self.timeline.kinds[kind]}, {self._span_title(run)}"
         inside: dict[str, Any] = {"bars": tuple(bars), "texts": tuple(texts)}
-        return Box(start=run.start, end=run.stop, style=style, title=title, height=LANE - 4, **inside)
+        return draw.Box(start=run.start, end=run.stop, style=style, title=title, height=LANE - 4, **inside)
 
-    def _stacked_bars(self, what: str, rows: Sequence[Sequence[int]]) -> Lane:
+    def _stacked_bars(self, what: str, rows: Sequence[Sequence[int]]) -> draw.Lane:
         """Bars of all members or partitions, stacked by kind; the last row of partitions has no owner."""
         most = max(sum(column) for column in zip(*rows, strict=True))
         spans = []
@@ -191,22 +179,24 @@ class _Picture:
                     continue
                 has_owner = kind < len(self.timeline.kinds)
                 owner = self.timeline.kinds[kind] if has_owner else "no owner"
-                style = self._style(kind)[1] if has_owner else NONE
+                style = self._style(kind)[1] if has_owner else draw.NONE
                 high = CROWD * row[frame] / most
                 tooltip = f"{title}: {row[frame]:,} {what}: {owner}"
                 spans.append(self._bar(frame, style, base, high, gap=0.5, title=tooltip))
                 base -= high
         names = (
-            Label(what, y=12, style="end strong"),
-            Label(f"{most:,}", y=28, style="end faint"),
-            Label("0", y=CROWD, style="end faint"),
+            draw.Label(what, y=12, style="end strong"),
+            draw.Label(f"{most:,}", y=28, style="end faint"),
+            draw.Label("0", y=CROWD, style="end faint"),
         )
-        return Lane(height=CROWD + GAP, texts=names, spans=spans)
+        return draw.Lane(height=CROWD + GAP, texts=names, spans=spans)
 
-    def _cost(self, what: str, values: Sequence[float]) -> Lane:
+    def _cost(self, what: str, values: Sequence[float]) -> draw.Lane:
         most, bottom = max(values), 34.0
         texts = [f"{value:,.0f}" for value in values]
-        widest = {LETTER * max(map(len, fitting)) + 2: fitting for fitting in ([*map(_brief, values)], texts)}
+        widest = {
+            draw.LETTER * max(map(len, fitting)) + 2: fitting for fitting in ([*map(_brief, values)], texts)
+        }
         written = next((fitting for width, fitting in reversed(widest.items()) if width < self.column), None)
         spans = []
         for frame, value in enumerate(values):
@@ -214,19 +204,19 @@ class _Picture:
                 continue
             high = 18 * value / most
             text = written[frame] if written else ""
-            number = Label(text, y=bottom - high - 3, at=frame + 0.5, style="middle")
+            number = draw.Label(text, y=bottom - high - 3, at=frame + 0.5, style="middle")
             title = f"{self.titles[frame]}: {texts[frame]} {what}"
             spans.append(self._bar(frame, "bar", bottom, high, title=title, texts=(number,)))
-        name = Label(what if written else f"{what}, at most {most:,.0f}", y=bottom - 4)
-        return Lane(height=bottom + 4, texts=(name,), spans=spans)
+        name = draw.Label(what if written else f"{what}, at most {most:,.0f}", y=bottom - 4)
+        return draw.Lane(height=bottom + 4, texts=(name,), spans=spans)
 
-    def _bar(self, frame: int, style: str, bottom: float, height: float, **others: Any) -> Box:
+    def _bar(self, frame: int, style: str, bottom: float, height: float, **others: Any) -> draw.Box:
         place = {"start": frame, "end": frame + 1, "top": bottom - height, "height": height}
-        return Box(**{"gap": 1.0, "title": "", **place, **others}, style=style)
+        return draw.Box(**{"gap": 1.0, "title": "", **place, **others}, style=style)
 
     def _style(self, kind: int) -> tuple[str, str]:
         if self.timeline.kinds[kind] == STOPPED:
-            return AWAY, AWAY
+            return draw.AWAY, draw.AWAY
         # Stopped members have no separate color.
         number = sum(1 for label in self.timeline.kinds[:kind] if label != STOPPED) % 8
         return f"t{number}", f"k{number}"
