@@ -13,18 +13,8 @@ from assignors.streams import STREAMS
 from groups.model import Group, GroupType, Member, Topic
 from groups.streams import StreamsMember, Tasks
 from groups.streams_releases import FIRST_RELEASES, OLDEST_COOPERATIVE
+from wire.messages import streams_assignor
 from wire.messages.reader import DecodeError
-from wire.messages.streams_assignor import (
-    IS_ACTIVE,
-    NO_REBALANCE,
-    OLDEST_WITH_NEWEST_KNOWN,
-    OLDEST_WITH_OFFSET_SUMS,
-    StreamsAssignment,
-    StreamsSubscription,
-    TaskId,
-    read_streams_assignment,
-    read_streams_subscription,
-)
 
 T = TypeVar("T")
 
@@ -67,19 +57,19 @@ class StreamsThread:
     """A member of a classic Streams group. None: not known from this source, or not readable."""
 
     member: Member
-    subscription: StreamsSubscription | None
-    assignment: StreamsAssignment | None
-    warm_ups: tuple[TaskId, ...] | None
+    subscription: streams_assignor.StreamsSubscription | None
+    assignment: streams_assignor.StreamsAssignment | None
+    warm_ups: tuple[streams_assignor.TaskId, ...] | None
     """The standby tasks of its assignment that warm up for a move (KIP-441); None if they are not known apart."""
     unreadable: str | None = None
 
     @property
-    def active(self) -> tuple[TaskId, ...]:
+    def active(self) -> tuple[streams_assignor.TaskId, ...]:
         """The active tasks that it was assigned, each once, ascending."""
         return tuple(sorted(set(self.assignment.active), key=_order)) if self.assignment else ()
 
     @property
-    def standby(self) -> tuple[TaskId, ...]:
+    def standby(self) -> tuple[streams_assignor.TaskId, ...]:
         """The tasks that it was assigned a copy of, without known warm-ups."""
         copies = self.assignment.standby if self.assignment else {}
         return tuple(sorted(copies.keys() - set(self.warm_ups or ()), key=_order))
@@ -109,7 +99,7 @@ class StreamsThread:
     def probes_at_ms(self) -> int | None:
         """When it triggers a probing rebalance, in ms since 1970; None if it does not, or at once (`follows_up`)."""
         time_ms = self.assignment and self.assignment.next_rebalance_ms
-        return time_ms if time_ms and time_ms != NO_REBALANCE else None
+        return time_ms if time_ms and time_ms != streams_assignor.NO_REBALANCE else None
 
     @property
     def follows_up(self) -> bool:
@@ -124,13 +114,13 @@ class StreamsThread:
         if self.used is None:
             return None
         newest = self.newest_known
-        is_eager = self.used < OLDEST_WITH_NEWEST_KNOWN or (
+        is_eager = self.used < streams_assignor.OLDEST_WITH_NEWEST_KNOWN or (
             newest is not None and newest < OLDEST_COOPERATIVE
         )
         return Rebalancing.EAGER if is_eager else None
 
     @property
-    def offset_sums(self) -> Mapping[TaskId, int]:
+    def offset_sums(self) -> Mapping[streams_assignor.TaskId, int]:
         return self.subscription.offset_sums if self.subscription else {}
 
 
@@ -167,10 +157,10 @@ def release_text(version: int) -> str:
     return f"Kafka {release} or later" if release else "later than Kafka 4.4"
 
 
-def copies(threads: Sequence[StreamsThread]) -> dict[TaskId, tuple[StreamsThread, ...]]:
+def copies(threads: Sequence[StreamsThread]) -> dict[streams_assignor.TaskId, tuple[StreamsThread, ...]]:
     """For each active task with state, ascending, the threads that were assigned a copy of it, which other processes
     have. Tasks have state if their subtopology has a copy or an offset sum anywhere."""
-    holders: dict[TaskId, list[StreamsThread]] = {}
+    holders: dict[streams_assignor.TaskId, list[StreamsThread]] = {}
     for thread in threads:
         for task in thread.assignment.standby if thread.assignment else ():
             holders.setdefault(task, []).append(thread)
@@ -189,8 +179,10 @@ def copies(threads: Sequence[StreamsThread]) -> dict[TaskId, tuple[StreamsThread
 
 def _thread(member: Member) -> StreamsThread:
     data = member.user_data
-    subscription, unsubscribed = _part(read_streams_subscription, data.subscription if data else b"")
-    assignment, unassigned = _part(read_streams_assignment, data.assignment if data else b"")
+    subscription, unsubscribed = _part(
+        streams_assignor.read_streams_subscription, data.subscription if data else b""
+    )
+    assignment, unassigned = _part(streams_assignor.read_streams_assignment, data.assignment if data else b"")
     return StreamsThread(
         member=member,
         subscription=subscription,
@@ -209,7 +201,7 @@ def _part(read: Callable[[bytes], T], data: bytes) -> tuple[T | None, str | None
         return None, str(error)
 
 
-def _warm_ups(threads: Sequence[StreamsThread]) -> Mapping[str, tuple[TaskId, ...]]:
+def _warm_ups(threads: Sequence[StreamsThread]) -> Mapping[str, tuple[streams_assignor.TaskId, ...]]:
     """The warm-ups of each member; members are missing if that cannot be known.
 
     An assignment does not tell them from standby tasks. There are none unless a probing rebalance is scheduled; then
@@ -219,10 +211,12 @@ def _warm_ups(threads: Sequence[StreamsThread]) -> Mapping[str, tuple[TaskId, ..
     known = [assignment for assignment in assignments if assignment is not None]
     if len(known) < len(threads):
         return {}
-    none: dict[str, tuple[TaskId, ...]] = {thread.member.id: () for thread in threads}
-    if any(assignment.version < OLDEST_WITH_OFFSET_SUMS for assignment in known):
+    none: dict[str, tuple[streams_assignor.TaskId, ...]] = {thread.member.id: () for thread in threads}
+    if any(assignment.version < streams_assignor.OLDEST_WITH_OFFSET_SUMS for assignment in known):
         newest = [thread.newest_known for thread in threads]
-        is_old = all(version is not None and version < OLDEST_WITH_OFFSET_SUMS for version in newest)
+        is_old = all(
+            version is not None and version < streams_assignor.OLDEST_WITH_OFFSET_SUMS for version in newest
+        )
         return none if is_old else {}
     if any(thread.follows_up for thread in threads):
         return {}
@@ -233,7 +227,7 @@ def _warm_ups(threads: Sequence[StreamsThread]) -> Mapping[str, tuple[TaskId, ..
     replicas = min(counts, default=0)
     if counts and replicas and replicas == max(counts):
         return {}  # each task has a warm-up, or its standby task is one
-    found = {member: set[TaskId]() for member in none}
+    found = {member: set[streams_assignor.TaskId]() for member in none}
     for task, holders in held.items():
         positions = {thread.member.id: _position(threads, thread, task) for thread in holders}
         behind = sorted(positions, key=lambda member: positions[member])
@@ -245,13 +239,13 @@ def _warm_ups(threads: Sequence[StreamsThread]) -> Mapping[str, tuple[TaskId, ..
     return {member: tuple(sorted(tasks, key=_order)) for member, tasks in found.items()}
 
 
-def _position(threads: Iterable[StreamsThread], holder: StreamsThread, task: TaskId) -> int:
+def _position(threads: Iterable[StreamsThread], holder: StreamsThread, task: streams_assignor.TaskId) -> int:
     """How far the holder's process had the task when its threads last joined; -1: not at all."""
     sums = [thread.offset_sums.get(task, -1) for thread in threads if thread.process == holder.process]
-    return max((offsets for offsets in sums if offsets != IS_ACTIVE), default=-1)
+    return max((offsets for offsets in sums if offsets != streams_assignor.IS_ACTIVE), default=-1)
 
 
-def _order(task: TaskId) -> tuple[str, int, int]:
+def _order(task: streams_assignor.TaskId) -> tuple[str, int, int]:
     return task.topology or "", task.subtopology, task.partition
 
 
@@ -271,7 +265,7 @@ def as_streams_member(thread: StreamsThread) -> StreamsMember:
     )
 
 
-def _by_subtopology(tasks: Iterable[TaskId]) -> dict[str, tuple[int, ...]]:
+def _by_subtopology(tasks: Iterable[streams_assignor.TaskId]) -> dict[str, tuple[int, ...]]:
     numbers: dict[str, list[int]] = {}
     for task in tasks:
         prefix = "" if task.topology is None else f"{task.topology}__"
@@ -288,7 +282,7 @@ def changelog_names(group: Group, topics: Iterable[str]) -> frozenset[str]:
 
 def task_lags(
     group: Group, threads: Sequence[StreamsThread], topics: Mapping[str, Topic]
-) -> dict[str, dict[TaskId, int]]:
+) -> dict[str, dict[streams_assignor.TaskId, int]]:
     """The lag of each copy that a member reported, by member: the end offsets of the task's changelogs less its sum, 0
     for a task that ran as active. A copy is missing if its changelogs are not known: the classic protocol shows no
     topology, so they are known only where one subtopology has as many tasks as the changelog has partitions."""
@@ -300,8 +294,8 @@ def task_lags(
     of_size = Counter(sizes[key] for key in stateful)
     changelogs = [topics[name] for name in changelog_names(group, topics)]
 
-    def lag(task: TaskId, offsets: int) -> int | None:
-        if offsets == IS_ACTIVE:
+    def lag(task: streams_assignor.TaskId, offsets: int) -> int | None:
+        if offsets == streams_assignor.IS_ACTIVE:
             return 0
         size = sizes[task.topology, task.subtopology]
         ends = [
@@ -312,7 +306,7 @@ def task_lags(
             return None
         return sum(known) - offsets if sum(known) >= offsets else None
 
-    lags: dict[str, dict[TaskId, int]] = {}
+    lags: dict[str, dict[streams_assignor.TaskId, int]] = {}
     for thread in threads:
         by_task = {task: lag(task, offsets) for task, offsets in thread.offset_sums.items()}
         lags[thread.member.id] = {task: behind for task, behind in by_task.items() if behind is not None}

@@ -15,14 +15,7 @@ from groups.classic_streams import Rebalancing, StreamsThread, changelog_names, 
 from groups.counts import counted, first_names
 from groups.group_spec import ADDED, WhatIf, member_names
 from groups.model import Group, Member, Partitions, Topic, by_topic, each_partition
-from wire.messages.streams_assignor import (
-    NEWEST_VERSION,
-    NO_REBALANCE,
-    OLDEST_WITH_OFFSET_SUMS,
-    StreamsAssignment,
-    StreamsSubscription,
-    TaskId,
-)
+from wire.messages import streams_assignor
 
 SETTINGS = {
     "acceptable.recovery.lag": "acceptable_recovery_lag",
@@ -54,8 +47,8 @@ class TasksInput:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Thread:
     member: Member
-    subscription: StreamsSubscription
-    assignment: StreamsAssignment | None
+    subscription: streams_assignor.StreamsSubscription
+    assignment: streams_assignor.StreamsAssignment | None
     process: UUID
     is_eager: bool
 
@@ -116,7 +109,7 @@ def tasks_input(
     return TasksInput(
         spec=spec,
         before=before,
-        probes_at_ms=min((at for at in due if at and at != NO_REBALANCE), default=None),
+        probes_at_ms=min((at for at in due if at and at != streams_assignor.NO_REBALANCE), default=None),
         undetermined=tuple(undetermined),
     )
 
@@ -130,7 +123,7 @@ def _read(thread: StreamsThread) -> _Thread:
     if subscription.process is None:
         raise LookupError(
             f"member {member.id} uses version {subscription.version} of the user data; the newest known is "
-            f"{NEWEST_VERSION}"
+            f"{streams_assignor.NEWEST_VERSION}"
         )
     if any(task.topology is not None for task in (*subscription.offset_sums, *thread.active)):
         raise LookupError(f"member {member.id} has named topologies, whose assignment is not known")
@@ -143,7 +136,7 @@ def _read(thread: StreamsThread) -> _Thread:
     )
 
 
-def _task(task: TaskId) -> Task:
+def _task(task: streams_assignor.TaskId) -> Task:
     return Task(task.subtopology, task.partition)
 
 
@@ -269,9 +262,9 @@ def _releases(threads: Iterable[_Thread]) -> Iterator[Undetermined]:
             continue
         if not thread.is_eager and thread.subscription.version < newest:
             why = "sends an older version than it knows: with upgrade.from before 2.4 it revokes all its tasks first"
-        elif newest < OLDEST_WITH_OFFSET_SUMS:
+        elif newest < streams_assignor.OLDEST_WITH_OFFSET_SUMS:
             why = "runs a release before 2.6; if it leads, it assigns tasks otherwise"
-        elif newest < NEWEST_VERSION:
+        elif newest < streams_assignor.NEWEST_VERSION:
             why = "runs a release before 3.2; if it leads, standby tasks may go to other threads of a process"
         else:
             continue

@@ -9,15 +9,7 @@ from coordinator.configs.settings import Config
 from coordinator.consumer.library import LIBRARIES, AfterError, MemberSettings
 from coordinator.errors import InvalidSetting
 from coordinator.faults import ChangeTopic
-from coordinator.simulation.scenario import (
-    Assign,
-    MemberScript,
-    NetworkFaults,
-    NetworkPartition,
-    Restart,
-    Scenario,
-    Subscribe,
-)
+from coordinator.simulation import scenario as model
 from groups.model import wrong_topic_name
 from groups.regex.java import JavaSyntaxError, parse_java
 from groups.regex.posix import NotAskedError, PosixRegex, PosixSyntaxError
@@ -57,19 +49,19 @@ def unknown(what: str, name: str, known: Collection[str]) -> str:
     return f"there is no {what} {shown(name)}{hint}"
 
 
-def check_faults(faults: NetworkFaults) -> None:
+def check_faults(faults: model.NetworkFaults) -> None:
     """Raises Malformed: the bounds of the delay are not two numbers in order."""
     if len(faults.delay_ms) != 2 or faults.delay_ms[0] > faults.delay_ms[1]:
         raise Malformed("expected the shortest and the longest delay, as [1, 80]", "delay_ms")
 
 
-def check_network_partition(partition: NetworkPartition) -> None:
+def check_network_partition(partition: model.NetworkPartition) -> None:
     """Raises Malformed: the partition has no members."""
     if not partition.members:
         raise Malformed("lists no member", "members")
 
 
-def check_member(script: MemberScript) -> None:
+def check_member(script: model.MemberScript) -> None:
     """Raises Malformed: the member's library would refuse such a consumer."""
     if script.library not in LIBRARIES:
         raise Malformed(unknown("library", script.library, LIBRARIES), "library")
@@ -96,21 +88,21 @@ def check_member(script: MemberScript) -> None:
         raise Malformed(str(error), "release" if script.upgrade_from is None else "upgrade_from") from None
 
 
-def check_subscribe(event: Subscribe, script: MemberScript) -> None:
+def check_subscribe(event: model.Subscribe, script: model.MemberScript) -> None:
     """`script` configures the member. Raises Malformed: it subscribes to nothing, or the member would refuse it."""
     if not event.topics and not event.regex:
         raise Malformed("needs topics or a regex; the verb unsubscribe ends a subscription", "topics")
     _check_subscription(event.topics, event.regex, script)
 
 
-def missing_topics(scenario: Scenario) -> Iterator[str]:
+def missing_topics(scenario: model.Scenario) -> Iterator[str]:
     """Sentences about subscriptions to topics that never exist: possible, and often a misspelled name."""
     exist = {*scenario.topics, *(event.topic for event in scenario.events if isinstance(event, ChangeTopic))}
     subscribed = [(name, script.topics) for name, script in scenario.members.items()]
     for event in scenario.events:
-        if isinstance(event, Restart):
+        if isinstance(event, model.Restart):
             subscribed.append((event.member, event.script.topics))
-        elif isinstance(event, Subscribe):
+        elif isinstance(event, model.Subscribe):
             subscribed.append((event.member, event.topics))
     missing = dict.fromkeys(
         (name, topic) for name, topics in subscribed for topic in topics if topic not in exist
@@ -119,7 +111,7 @@ def missing_topics(scenario: Scenario) -> Iterator[str]:
         yield f"{name} subscribes to {topic}, which never exists{did_you_mean(topic, sorted(exist))}"
 
 
-def check_assign(event: Assign) -> None:
+def check_assign(event: model.Assign) -> None:
     """Raises Malformed: there are no partitions, or a topic's name is invalid."""
     for topic in event.partitions:
         if (wrong := wrong_topic_name(topic)) is not None:
@@ -128,7 +120,7 @@ def check_assign(event: Assign) -> None:
         raise Malformed("lists no partition; the verb unsubscribe ends an assignment", "partitions")
 
 
-def _check_subscription(topics: tuple[str, ...], regex: str | None, script: MemberScript) -> None:
+def _check_subscription(topics: tuple[str, ...], regex: str | None, script: model.MemberScript) -> None:
     if topics and regex is not None:
         raise Malformed("a subscription has topics or a regex, and this one has both", "regex")
     for number, topic in enumerate(topics):
@@ -138,7 +130,7 @@ def _check_subscription(topics: tuple[str, ...], regex: str | None, script: Memb
         _check_regex(regex, script)
 
 
-def _check_regex(regex: str, script: MemberScript) -> None:
+def _check_regex(regex: str, script: model.MemberScript) -> None:
     """Raises Malformed: the client refuses the regex; RE2/J of the broker is the simulation's business."""
     if not regex:
         raise Malformed("is empty; both libraries refuse that", "regex")
@@ -159,7 +151,7 @@ def _check_regex(regex: str, script: MemberScript) -> None:
         pass
 
 
-def _check_classic(script: MemberScript) -> None:
+def _check_classic(script: model.MemberScript) -> None:
     for key in ONLY_OF[CONSUMER]:
         if getattr(script, key):
             raise Malformed(f"a member of the classic protocol has no {key}", key)
@@ -181,7 +173,7 @@ def _check_classic(script: MemberScript) -> None:
         raise Malformed(f"{error}: {script.library} refuses such a consumer", "assignors") from None
 
 
-def _check_consumer(script: MemberScript) -> None:
+def _check_consumer(script: model.MemberScript) -> None:
     if script.assignors:
         raise Malformed("a member of the consumer protocol has remote_assignor in their place", "assignors")
     if script.subscription_version != 3:

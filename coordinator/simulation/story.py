@@ -4,19 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
+from coordinator.consumer import outputs
 from coordinator.consumer.leader import by_topic
-from coordinator.consumer.outputs import (
-    AssignorCall,
-    AssignorMethod,
-    Callback,
-    CallbackKind,
-    CollectingChanges,
-    Committed,
-    Partitions,
-    Raised,
-    TopicPartition,
-    Warned,
-)
 from coordinator.engine import records as logged
 from coordinator.engine.classic.heartbeat import HeartbeatAnswer
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
@@ -63,27 +52,27 @@ class RunStory(Watcher):
     def lost(self, node: CoordinatorNode, records: Sequence[logged.Record]) -> None:
         self.add(COORDINATOR, f"node {node.number} crashes before it has appended {len(records)} records")
 
-    def calling(self, process: Process, callback: Callback) -> None:
+    def calling(self, process: Process, callback: outputs.Callback) -> None:
         self._add(process.name, _callback, callback)
         if (method := process.script.method_of(callback.kind)) is not callback.kind:
             self.add(
                 process.name, f"{_CALLED[callback.kind]} calls {_CALLED[method]}: there is no separate method"
             )
 
-    def assignor_called(self, process: Process, call: AssignorCall) -> None:
+    def assignor_called(self, process: Process, call: outputs.AssignorCall) -> None:
         self._add(process.name, self._assignor_call, call)
 
-    def called_back(self, process: Process, callback: Callback, threw: bool) -> None:
+    def called_back(self, process: Process, callback: outputs.Callback, threw: bool) -> None:
         if threw:
             self.add(process.name, f"the listener throws in {callback.kind.value}")
 
-    def warned(self, process: Process, warned: Warned) -> None:
+    def warned(self, process: Process, warned: outputs.Warned) -> None:
         self.add(process.name, f"logs a warning: {warned.message}")
 
-    def raised(self, process: Process, raised: Raised) -> None:
+    def raised(self, process: Process, raised: outputs.Raised) -> None:
         self.add(process.name, f"throws {raised.error} {raised.message}".rstrip())
 
-    def committed(self, process: Process, committed: Committed) -> None:
+    def committed(self, process: Process, committed: outputs.Committed) -> None:
         if committed.error:
             what = partition_text(frozenset(committed.offsets))
             self.add(process.name, f"commit of {what} fails: {committed.error}")
@@ -97,7 +86,7 @@ class RunStory(Watcher):
     def deadlocked(self, process: Process) -> None:
         self.add(process.name, "is deadlocked: its threads wait for each other")
 
-    def collecting(self, process: Process, changes: CollectingChanges) -> None:
+    def collecting(self, process: Process, changes: outputs.CollectingChanges) -> None:
         self.add(process.name, f"collects changes of topics for {seconds_text(changes.for_ms / 1000)}")
 
     def ended(self, process: Process) -> None:
@@ -145,24 +134,24 @@ class RunStory(Watcher):
             case _:
                 return ""
 
-    def _assignor_call(self, call: AssignorCall) -> str:
+    def _assignor_call(self, call: outputs.AssignorCall) -> str:
         """`by-load.assign: a "3", b - -> a orders 0 1 "6", b orders 2 "6"`, with user data in quotation marks."""
         match call.method:
-            case AssignorMethod.SUBSCRIPTION_USER_DATA:
+            case outputs.AssignorMethod.SUBSCRIPTION_USER_DATA:
                 text = f"subscriptionUserData: {' '.join(call.topics)}"
                 result = bytes_text(call.user_data)
-            case AssignorMethod.METADATA:
+            case outputs.AssignorMethod.METADATA:
                 text, result = f"metadata: {' '.join(call.topics)}", bytes_text(call.user_data)
                 if call.metadata and call.metadata.reason:
                     result += f", reason {call.metadata.reason}"
-            case AssignorMethod.ASSIGN:
+            case outputs.AssignorMethod.ASSIGN:
                 sent = (f"{self._names(share.member)} {bytes_text(share.sent)}" for share in call.members)
                 text = f"assign: {', '.join(sent)}"
                 result = "; ".join(
                     f"{self._names(share.member)} {partition_text(share.partitions)} {bytes_text(share.user_data)}"
                     for share in call.members
                 )
-            case AssignorMethod.ON_ASSIGNMENT:
+            case outputs.AssignorMethod.ON_ASSIGNMENT:
                 generation = call.group.generation if call.group else -1
                 given = f"{partition_text(call.partitions)} {bytes_text(call.user_data)}"
                 code = f", error {call.error_code}" if call.error_code else ""
@@ -174,7 +163,7 @@ class RunStory(Watcher):
     def _named(self, partitions: logged.TopicPartitions) -> str:
         return partition_text(
             frozenset(
-                TopicPartition(self._topics(topic), number)
+                outputs.TopicPartition(self._topics(topic), number)
                 for topic, numbers in partitions.items()
                 for number in numbers
             )
@@ -186,7 +175,7 @@ def line(entry: StoryEntry) -> str:
     return f"{entry.at_s:.3f} s  {entry.who or '-'}  {entry.what}"
 
 
-def partition_text(partitions: Partitions) -> str:
+def partition_text(partitions: outputs.Partitions) -> str:
     """Partitions in order: `orders 0 1 2, payments 0`; `nothing` for none."""
     texts = (f"{topic} {' '.join(map(str, numbers))}" for topic, numbers in by_topic(partitions).items())
     return ", ".join(texts) or "nothing"
@@ -235,11 +224,11 @@ def _answer(answer: object) -> str:
 
 
 _CALLED = {
-    CallbackKind.ASSIGNED: "onPartitionsAssigned",
-    CallbackKind.REVOKED: "onPartitionsRevoked",
-    CallbackKind.LOST: "onPartitionsLost",
+    outputs.CallbackKind.ASSIGNED: "onPartitionsAssigned",
+    outputs.CallbackKind.REVOKED: "onPartitionsRevoked",
+    outputs.CallbackKind.LOST: "onPartitionsLost",
 }
 
 
-def _callback(callback: Callback) -> str:
+def _callback(callback: outputs.Callback) -> str:
     return f"{_CALLED[callback.kind]}: {partition_text(callback.partitions)}"

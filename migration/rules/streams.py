@@ -9,17 +9,7 @@ import re
 from collections.abc import Iterator
 
 from assignors.streams import STREAMS
-from groups.classic_streams import (
-    MEANINGS,
-    Rebalancing,
-    StreamsThread,
-    copies,
-    error_name,
-    is_classic_streams,
-    probing_threads,
-    release_text,
-    streams_threads,
-)
+from groups import classic_streams
 from groups.counts import first_names, share
 from groups.findings import Finding
 from groups.listing import shown_id
@@ -34,18 +24,18 @@ _KIP = "KIP-429, Compatibility and Upgrade Path: Streams; KAFKA-18839 (apache/ka
 
 
 def is_streams(case: Case) -> bool:
-    return is_classic_streams(case.group)
+    return classic_streams.is_classic_streams(case.group)
 
 
 def has_arrived(case: Case) -> bool:
     """Whether the application's releases, or what each thread has shown, are those of its destination."""
     versions = _versions(case)
-    shown = {thread.rebalancing for thread in streams_threads(case.group)}
+    shown = {thread.rebalancing for thread in classic_streams.streams_threads(case.group)}
     if case.destination is Destination.COOPERATIVE:
         is_newer = all(version is not None and is_surely_since(version, EAGER_UNTIL) for version in versions)
-        return is_newer or shown == {Rebalancing.COOPERATIVE}
+        return is_newer or shown == {classic_streams.Rebalancing.COOPERATIVE}
     if case.destination is Destination.EAGER:
-        return all(map(is_always_eager, versions)) or shown == {Rebalancing.EAGER}
+        return all(map(is_always_eager, versions)) or shown == {classic_streams.Rebalancing.EAGER}
     return False
 
 
@@ -55,11 +45,11 @@ def is_always_eager(version: Version | None) -> bool:
 
 def old_releases(case: Case) -> dict[str | None, bool | None]:
     """Whether each member runs a release before 2.4: by its known version, else by its data. None: unknown."""
-    threads = {thread.member.id: thread for thread in streams_threads(case.group)}
+    threads = {thread.member.id: thread for thread in classic_streams.streams_threads(case.group)}
     return {member: _is_old(client, threads.get(member or "")) for member, client in case.clients.items()}
 
 
-def _is_old(client: MemberClient, thread: StreamsThread | None) -> bool | None:
+def _is_old(client: MemberClient, thread: classic_streams.StreamsThread | None) -> bool | None:
     if client.version is not None:
         return is_always_eager(client.version)
     newest = None if thread is None else thread.newest_known
@@ -133,11 +123,13 @@ def streams_support_the_change(case: Case) -> Iterator[Finding]:
 
 def _shown_protocols(case: Case) -> str:
     """What the threads' data shows of `upgrade.from`."""
-    threads = streams_threads(case.group)
+    threads = classic_streams.streams_threads(case.group)
     if not any(thread.subscription for thread in threads):
         return " This source does not show which."
-    kept = sum(thread.rebalancing is Rebalancing.COOPERATIVE for thread in threads)
-    eager = [thread.member.id for thread in threads if thread.rebalancing is Rebalancing.EAGER]
+    kept = sum(thread.rebalancing is classic_streams.Rebalancing.COOPERATIVE for thread in threads)
+    eager = [
+        thread.member.id for thread in threads if thread.rebalancing is classic_streams.Rebalancing.EAGER
+    ]
     shown = [
         f"{share(kept, len(threads), 'thread', ('has', 'have'))} kept partitions in a rebalance, as only a "
         "cooperative one does"
@@ -149,15 +141,15 @@ def _shown_protocols(case: Case) -> str:
 
 def threads_have_no_error(case: Case) -> Iterator[Finding]:
     errors: dict[int, list[str]] = {}
-    for thread in streams_threads(case.group):
+    for thread in classic_streams.streams_threads(case.group):
         if thread.error:
             errors.setdefault(thread.error, []).append(thread.member.id)
     for code, members in errors.items():
         yield case.blocker(
             "streams-error",
             members=members,
-            message=f"Kafka Streams reports {error_name(code)}: "
-            f"{MEANINGS.get(code, 'an error that Kafka 4.4 does not know')}.",
+            message=f"Kafka Streams reports {classic_streams.error_name(code)}: "
+            f"{classic_streams.MEANINGS.get(code, 'an error that Kafka 4.4 does not know')}.",
             remedy=f"Resolve it first: kohort diagnose {case.group.id}.",
             source="AssignorError of Kafka Streams",
         )
@@ -165,9 +157,9 @@ def threads_have_no_error(case: Case) -> Iterator[Finding]:
 
 def versions_agree(case: Case) -> Iterator[Finding]:
     """Instances of several releases, or a change of the version that is not complete."""
-    threads = streams_threads(case.group)
+    threads = classic_streams.streams_threads(case.group)
     newest = sorted({thread.newest_known for thread in threads if thread.newest_known is not None})
-    probing = probing_threads(case.group)
+    probing = classic_streams.probing_threads(case.group)
     if probing:
         yield case.warning(
             "streams-versions",
@@ -178,7 +170,9 @@ def versions_agree(case: Case) -> Iterator[Finding]:
             source="KIP-268, Version Probing",
         )
     elif len(newest) > 1:
-        known = " and ".join(f"{version} ({release_text(version)})" for version in (newest[0], newest[-1]))
+        known = " and ".join(
+            f"{version} ({classic_streams.release_text(version)})" for version in (newest[0], newest[-1])
+        )
         yield case.info(
             "streams-versions",
             members=[thread.member.id for thread in threads if thread.newest_known == newest[0]],
@@ -191,7 +185,7 @@ def versions_agree(case: Case) -> Iterator[Finding]:
 
 def named_copies(case: Case) -> tuple[list[str], list[str]]:
     """The active tasks with state: those with a copy on another process, and on which thread; those without."""
-    held = copies(streams_threads(case.group))
+    held = classic_streams.copies(classic_streams.streams_threads(case.group))
     where = [
         f"{task} on {named(case, [thread.member.id for thread in holders])}"
         for task, holders in held.items()
@@ -208,7 +202,7 @@ def copies_take_over(case: Case) -> Iterator[Finding]:
         return
     listed = f": {first_names(where, MOST_TASKS)}" if where else ""
     lacking = f" Without one: {first_names(without, MOST_TASKS)}." if without else ""
-    threads = streams_threads(case.group)
+    threads = classic_streams.streams_threads(case.group)
     probes = [thread.probes_at_ms for thread in threads if thread.probes_at_ms is not None]
     due = f" The next probing rebalance is due at {format_moment(min(probes))}." if probes else ""
     yield case.info(

@@ -14,6 +14,7 @@ from cli.progress import show_step
 from cli.render.document import fields
 from cli.selection import source_of, with_close_names
 from cli.sources.source import Source
+from groups import model
 from groups.counts import counted
 from groups.diagnosis.assignments import has_regexes
 from groups.diagnosis.case import Observation, Thresholds, is_held
@@ -27,18 +28,6 @@ from groups.diagnosis.suspects import (
     waiting_since,
 )
 from groups.lag import NextRecord, topics_read
-from groups.model import (
-    Cluster,
-    Group,
-    GroupType,
-    OpenTransaction,
-    Problem,
-    Topic,
-    TopicPartition,
-    commit_of,
-    each_commit,
-    log_of,
-)
 from groups.times import seconds_text
 from wire.errors import WireError
 
@@ -52,17 +41,19 @@ OFFSETS_EVERY = 0.7  # commit intervals; not whole: two consumers may commit a p
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetObservation:
     at_ms: int
-    groups: Mapping[str, Group]
-    problems: tuple[Problem, ...] = ()
-    topics: Mapping[str, Topic] | None = None
+    groups: Mapping[str, model.Group]
+    problems: tuple[model.Problem, ...] = ()
+    topics: Mapping[str, model.Topic] | None = None
     missing_topics: frozenset[str] | None = None
     topic_names: frozenset[str] | None = None
-    cluster: Cluster | None = None
-    waiting_since_ms: Mapping[str, Mapping[TopicPartition, int | None]] = field(
+    cluster: model.Cluster | None = None
+    waiting_since_ms: Mapping[str, Mapping[model.TopicPartition, int | None]] = field(
         default_factory=dict
     )  # by group
-    next_records: Mapping[str, Mapping[TopicPartition, NextRecord]] = field(default_factory=dict)  # by group
-    transactions: Mapping[TopicPartition, tuple[OpenTransaction, ...]] | None = None
+    next_records: Mapping[str, Mapping[model.TopicPartition, NextRecord]] = field(
+        default_factory=dict
+    )  # by group
+    transactions: Mapping[model.TopicPartition, tuple[model.OpenTransaction, ...]] | None = None
 
     def at(self, name: str) -> Observation:
         shared = ("at_ms", "topics", "missing_topics", "topic_names", "cluster", "transactions")
@@ -143,9 +134,9 @@ def with_leaders(source: Source, observation: FleetObservation) -> FleetObservat
     return replace(observation, groups={**observation.groups, **led})
 
 
-def newest_commit_ms(groups: Iterable[Group]) -> int | None:
+def newest_commit_ms(groups: Iterable[model.Group]) -> int | None:
     """The time of the newest commit, as an estimate of the time that a file shows; None if unknown."""
-    times = (commit.timestamp for group in groups for _, commit in each_commit(group.offsets))
+    times = (commit.timestamp for group in groups for _, commit in model.each_commit(group.offsets))
     return max((ms for ms in times if ms is not None and ms >= 0), default=None)
 
 
@@ -161,7 +152,7 @@ def observe_log(
     return observations
 
 
-def with_idle_commits(source: Source, groups: Mapping[str, Group]) -> Mapping[str, Group]:
+def with_idle_commits(source: Source, groups: Mapping[str, model.Group]) -> Mapping[str, model.Group]:
     """The groups; those without members have the times of some of their commits."""
     asked = [some_commits(group) for group in groups.values() if _may_expire(group)]
     timed = source.with_commit_times(asked).items if asked else ()
@@ -184,7 +175,7 @@ def with_evidence(
             unread[name] = pair
     before = _timed(source, first.groups, [group for group, _ in unread.values() if group.offsets])
     groups |= _timed(source, groups, [group for _, group in unread.values()])
-    offsets: dict[TopicPartition, set[int]] = {}
+    offsets: dict[model.TopicPartition, set[int]] = {}
     for pair in unread.values():
         for group in pair:
             for partition, offset in commits_of(group).items():
@@ -208,29 +199,31 @@ def with_evidence(
     return [first, *observations[1:-1], last]
 
 
-def _timed(source: Source, groups: Mapping[str, Group], suspects: Sequence[Group]) -> Mapping[str, Group]:
+def _timed(
+    source: Source, groups: Mapping[str, model.Group], suspects: Sequence[model.Group]
+) -> Mapping[str, model.Group]:
     """The suspected groups with the times of their suspected commits."""
     read = source.with_commit_times(suspects).items if suspects else ()
     return {group.id: _merged(groups[group.id], group) for group in read}
 
 
-def _as_before(group: Group, first: Group | None) -> Group:
+def _as_before(group: model.Group, first: model.Group | None) -> model.Group:
     """The group, with the known times of commits that have not changed."""
     if group.offsets is None or first is None:
         return group
     offsets = {topic: dict(partitions) for topic, partitions in group.offsets.items()}
-    for (topic, number), commit in each_commit(group.offsets):
-        old = commit_of(first.offsets, (topic, number))
+    for (topic, number), commit in model.each_commit(group.offsets):
+        old = model.commit_of(first.offsets, (topic, number))
         if old is not None and old.offset == commit.offset:
             offsets[topic][number] = old
     return replace(group, offsets=offsets)
 
 
-def _may_expire(group: Group) -> bool:
-    return not group.members and bool(group.offsets) and group.type is not GroupType.SHARE
+def _may_expire(group: model.Group) -> bool:
+    return not group.members and bool(group.offsets) and group.type is not model.GroupType.SHARE
 
 
-def _merged(group: Group, timed: Group) -> Group:
+def _merged(group: model.Group, timed: model.Group) -> model.Group:
     offsets = dict(group.offsets or {})
     for topic, partitions in (timed.offsets or {}).items():
         offsets[topic] = {**offsets.get(topic, {}), **partitions}
@@ -239,18 +232,18 @@ def _merged(group: Group, timed: Group) -> Group:
 
 def _open_transactions(
     source: Source,
-    first: Mapping[str, Topic],
-    last: Mapping[str, Topic],
-    groups: Mapping[str, Group],
-    after: Mapping[str, Mapping[TopicPartition, NextRecord]],
-) -> Mapping[TopicPartition, tuple[OpenTransaction, ...]] | None:
+    first: Mapping[str, model.Topic],
+    last: Mapping[str, model.Topic],
+    groups: Mapping[str, model.Group],
+    after: Mapping[str, Mapping[model.TopicPartition, NextRecord]],
+) -> Mapping[model.TopicPartition, tuple[model.OpenTransaction, ...]] | None:
     """Open transactions that a group with members waits for; None if unavailable."""
     held = {
         partition
         for partition in held_partitions(first, last)
         for name, group in groups.items()
         if group.members
-        and (commit := commit_of(group.offsets, partition)) is not None
-        and is_held(log_of(last, partition), commit.offset, after.get(name, {}).get(partition))
+        and (commit := model.commit_of(group.offsets, partition)) is not None
+        and is_held(model.log_of(last, partition), commit.offset, after.get(name, {}).get(partition))
     }
     return (source.open_transactions(held).by_partition or None) if held else {}

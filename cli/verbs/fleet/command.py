@@ -291,27 +291,21 @@ def fleet_rehearse(
       kohort fleet rehearse --snapshots snapshots/ --to consumer
     """
     from cli.output import emit
-    from cli.verbs.fleet.rehearse import (
-        FleetRehearsalRequest,
-        carry_out,
-        fleet_rehearsal_document,
-        status_of,
-        variations_of,
-    )
+    from cli.verbs.fleet import rehearse
     from cli.verbs.plan.action import client_settings
     from migration.model import Destination
 
-    request = FleetRehearsalRequest(
+    request = rehearse.FleetRehearsalRequest(
         snapshots=tuple(dict.fromkeys(snapshots)),
         planned={"destinations": (Destination(to.value),), **client_settings(clients)},
-        variations=variations_of(vary or ()),
+        variations=rehearse.variations_of(vary or ()),
         groups=tuple(dict.fromkeys(groups or ())),
         seeds=range(seed, seed + seeds),
         out=out,
         reports=tuple(report or ()),
     )
-    run = carry_out(request, spark)
-    emit(fleet_rehearsal_document(request, run), output, status_of(run))
+    run = rehearse.carry_out(request, spark)
+    emit(rehearse.fleet_rehearsal_document(request, run), output, rehearse.status_of(run))
 
 
 def fleet_what_if(

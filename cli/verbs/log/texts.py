@@ -12,16 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wire.java_text import JAVA
+from wire.log import offset_columns
 from wire.log.columns import Columns
-from wire.log.offset_columns import (
-    NO_TOPIC_ID,
-    OFFSET_COMMIT,
-    key_types,
-    numbers_at,
-    read_offset_key,
-    read_offset_keys,
-    read_offset_values,
-)
 from wire.log.varints import Ints
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType, json_key, json_value
@@ -72,9 +64,9 @@ def _bare(number: int) -> str:
 @lru_cache(maxsize=MOST_KEYS)
 def _key_begin(front: bytes) -> str:
     """The JSON of an offset commit's key up to its partition; `front` lacks the partition's four bytes."""
-    group, topic, _ = read_offset_key(front + bytes(4))
+    group, topic, _ = offset_columns.read_offset_key(front + bytes(4))
     names = f'"group":{json_text(group)},"topic":{json_text(topic)}'
-    return f'{{"type":"{OFFSET_COMMIT}","data":{{{names},"partition":'
+    return f'{{"type":"{offset_columns.OFFSET_COMMIT}","data":{{{names},"partition":'
 
 
 @lru_cache(maxsize=MOST_KEYS)
@@ -106,15 +98,15 @@ class PlainCommits:
 
 def plain_commits(records: Columns, candidates: NDArray[np.bool_]) -> PlainCommits:
     data, octets = records.data, np.frombuffer(records.data, dtype=np.uint8)
-    keys = read_offset_keys(octets, records.key_start, records.key_end)
-    values = read_offset_values(octets, records.value_start, records.value_end)
-    types = key_types(octets, records.key_start, records.key_end)
-    places = np.flatnonzero(candidates & keys.quick & values.quick & (types == OFFSET_COMMIT))
+    keys = offset_columns.read_offset_keys(octets, records.key_start, records.key_end)
+    values = offset_columns.read_offset_values(octets, records.value_start, records.value_end)
+    types = offset_columns.key_types(octets, records.key_start, records.key_end)
+    places = np.flatnonzero(candidates & keys.quick & values.quick & (types == offset_columns.OFFSET_COMMIT))
     starts, ends = records.key_start[places].tolist(), keys.topic_end[places].tolist()
     versions, epochs, times = values.version[places], values.leader_epoch[places], values.commit_ms[places]
     note_start, note_end = values.metadata_start[places], values.metadata_end[places]
     id_start = values.id_start[places]
-    has_note, has_id = note_end > note_start, id_start != NO_TOPIC_ID
+    has_note, has_id = note_end > note_start, id_start != offset_columns.NO_TOPIC_ID
 
     def end(row: int) -> str:
         note, id_text = _EMPTY, ""
@@ -125,7 +117,7 @@ def plain_commits(records: Columns, candidates: NDArray[np.bool_]) -> PlainCommi
             id_text = f',"topicId":"{_topic_id(data[at : at + _UUID_BYTES])}"'
         return f',"leaderEpoch":{epochs[row]},"metadata":{note},"commitTimestamp":{times[row]}{id_text}}}}}'
 
-    halves = (numbers_at(octets, id_start + half, ">i8", has_id) for half in (0, 8))
+    halves = (offset_columns.numbers_at(octets, id_start + half, ">i8", has_id) for half in (0, 8))
     notes = np.where(has_note, note_start, 0)
     return PlainCommits(
         places=places,

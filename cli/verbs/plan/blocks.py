@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cli.render import document as documents
 from cli.render.cells import Cell
-from cli.render.document import (
-    Block,
-    Bullets,
-    Checklist,
-    Code,
-    Details,
-    Heading,
-    Item,
-    Table,
-    Text,
-    cells_of,
-    columns,
-    fields,
-    table_of,
-)
 from groups.counts import counted
 from groups.findings import Level
 from groups.times import seconds_text
@@ -37,19 +23,19 @@ _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "commits_ref
 _PLAYED = ("#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#COMMITS-REFUSED", "#LASTED")
 
 
-def overview_blocks(plan: Plan) -> Iterator[Block]:
+def overview_blocks(plan: Plan) -> Iterator[documents.Block]:
     members = len(plan.baseline.members) if plan.baseline else 0
-    yield Heading("Overview")
+    yield documents.Heading("Overview")
     clients, pace = shown_clients(plan, " and "), ""
     if any(step.round_action is RoundAction.RESTART for step in plan.steps):
         restart = f"each restart is assumed to take {seconds_text(plan.bounce_s)}"
         pace = f"; {plan.concurrency} at a time, and {restart}"
-    yield Text(
+    yield documents.Text(
         f"Path: {plan.path}, for clients of {clients}. The group has {counted(members, 'member')}{pace}."
     )
     rows = [(n, step.title, len(step.rounds), *_computed(step)) for n, step in enumerate(plan.steps, 1)]
     names = ("#STEP", "TITLE", "#ROUNDS", "#REBALANCES", "#MOVED", "#UNOWNED-TIME")
-    yield Table(columns=columns(*names), rows=rows)
+    yield documents.Table(columns=documents.columns(*names), rows=rows)
 
 
 def shown_clients(plan: Plan, comma: str) -> str:
@@ -60,13 +46,13 @@ def shown_clients(plan: Plan, comma: str) -> str:
 
 def _computed(step: Step) -> list[Cell]:
     names = ("rebalances", "moved", "without_owner_s")
-    return cells_of(fields(step.expectation, *names)) if step.expectation else [None] * 3
+    return documents.cells_of(documents.fields(step.expectation, *names)) if step.expectation else [None] * 3
 
 
-def before_blocks(plan: Plan, write: str) -> Iterator[Block]:
+def before_blocks(plan: Plan, write: str) -> Iterator[documents.Block]:
     """Actions before the first step; `write` is the command that writes the plan as data."""
-    yield Heading("Before the first step")
-    yield Checklist(
+    yield documents.Heading("Before the first step")
+    yield documents.Checklist(
         (
             f"Write this plan to {PLAN_FILE}, with the same options: the checks read that file. From now on, use this "
             "page only together with that file.",
@@ -79,62 +65,62 @@ def before_blocks(plan: Plan, write: str) -> Iterator[Block]:
     )
     first = plan.steps[0].commands[0]
     export = ("export BOOTSTRAP=HOST:PORT",) if VARIABLE in first else ()
-    yield Code((write, *export, first.replace("--step 1", "--step 0", 1)))
+    yield documents.Code((write, *export, first.replace("--step 1", "--step 0", 1)))
 
 
-def step_blocks(plan: Plan, number: int, step: Step, *, is_page: bool = False) -> Iterator[Block]:
+def step_blocks(plan: Plan, number: int, step: Step, *, is_page: bool = False) -> Iterator[documents.Block]:
     yield from instruction_blocks(plan, number, step)
     if step.expect:
-        yield Text(f"During the step: {step.expect}")
+        yield documents.Text(f"During the step: {step.expect}")
     yield from round_blocks(plan, step)
     if step.complete_when:
-        yield Text(f"Complete when: {step.complete_when}")
+        yield documents.Text(f"Complete when: {step.complete_when}")
     if step.commands:
-        yield Code(step.commands)
+        yield documents.Code(step.commands)
     if step.expectation:
         yield from _expectation(step.expectation, is_page=is_page)
     if step.dangers and is_page:
         problems = [
-            Item(lead=risk.what, details=(f"Symptom: {risk.symptom}", f"Action: {risk.then}"))
+            documents.Item(lead=risk.what, details=(f"Symptom: {risk.symptom}", f"Action: {risk.then}"))
             for risk in step.dangers
         ]
-        yield Details(summary=counted(len(problems), "possible problem"), blocks=tuple(problems))
+        yield documents.Details(summary=counted(len(problems), "possible problem"), blocks=tuple(problems))
     elif step.dangers:
-        yield Text("Possible problems:")
-        yield table_of(step.dangers, ("PROBLEM", "what"), "SYMPTOM", ("ACTION", "then"))
+        yield documents.Text("Possible problems:")
+        yield documents.table_of(step.dangers, ("PROBLEM", "what"), "SYMPTOM", ("ACTION", "then"))
     if step.strays:
-        yield Text("If the check reports that the group is off plan:")
+        yield documents.Text("If the check reports that the group is off plan:")
         steps = {other.id: f"step {n}" for n, other in enumerate(plan.steps, 1)}
         back_to = ("GO-BACK-TO", lambda stray: steps.get(stray.back_to, stray.back_to))
-        yield table_of(step.strays, ("REPORTED", "message"), back_to)
+        yield documents.table_of(step.strays, ("REPORTED", "message"), back_to)
     if step.rollback:
-        yield Text(f"Rollback: {step.rollback}")
+        yield documents.Text(f"Rollback: {step.rollback}")
 
 
-def instruction_blocks(plan: Plan, number: int, step: Step) -> Iterator[Block]:
-    yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
-    yield Checklist(step.actions)
+def instruction_blocks(plan: Plan, number: int, step: Step) -> Iterator[documents.Block]:
+    yield documents.Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
+    yield documents.Checklist(step.actions)
     if step.config:
-        yield Code(step.config, language="properties")
+        yield documents.Code(step.config, language="properties")
     if step.shell:
-        yield Code(step.shell)
+        yield documents.Code(step.shell)
 
 
-def round_blocks(plan: Plan, step: Step) -> Iterator[Block]:
+def round_blocks(plan: Plan, step: Step) -> Iterator[documents.Block]:
     verb = _DONE[step.round_action]
     if 0 < len(step.rounds) <= MOST_CHECKED:
         places = _places(plan)
         for number, names in enumerate(step.rounds, 1):
             prefix = f"Round {number}: " if len(step.rounds) > 1 else ""
             who = ", ".join(f"{name}{places.get(name, '')}" for name in names)
-            yield Checklist((f"{prefix}{verb} {who}",), is_prose=False)
+            yield documents.Checklist((f"{prefix}{verb} {who}",), is_prose=False)
             if step.round_command:
-                yield Code((of_round(step.round_command, number),))
+                yield documents.Code((of_round(step.round_command, number),))
     elif step.rounds:
         rows = [(f"☐ {verb}", number, ", ".join(names)) for number, names in enumerate(step.rounds, 1)]
-        yield Table(columns=columns("DONE", "#ROUND", "MEMBERS"), rows=rows)
-        yield Text("After each round, with its number in K:")
-        yield Code(("K=1", step.round_command))
+        yield documents.Table(columns=documents.columns("DONE", "#ROUND", "MEMBERS"), rows=rows)
+        yield documents.Text("After each round, with its number in K:")
+        yield documents.Code(("K=1", step.round_command))
 
 
 def _places(plan: Plan) -> dict[str, str]:
@@ -148,13 +134,13 @@ def _places(plan: Plan) -> dict[str, str]:
     return places
 
 
-def _expectation(expectation: Expectation, *, is_page: bool) -> Iterator[Block]:
-    yield Text(
+def _expectation(expectation: Expectation, *, is_page: bool) -> Iterator[documents.Block]:
+    yield documents.Text(
         f"Expected: {counted(expectation.rebalances, 'rebalance')}, {counted(expectation.moved, 'partition')} moved, "
         f"{expectation.without_owner_s:g} partition-seconds without an owner."
     )
-    lines = Bullets(tuple(line for line in expectation.arithmetic if not line.startswith(_ASSUMED)))
-    yield Details(summary="How this is computed", blocks=(lines,)) if is_page else lines
+    lines = documents.Bullets(tuple(line for line in expectation.arithmetic if not line.startswith(_ASSUMED)))
+    yield documents.Details(summary="How this is computed", blocks=(lines,)) if is_page else lines
 
 
 def assumptions(plan: Plan) -> tuple[str, ...]:
@@ -168,25 +154,25 @@ def rehearsed_line(rehearsal: PlanRehearsal) -> str:
     return f"Rehearsed on {rehearsal.at}, {counted(rehearsal.seeds, 'seed')}: {result}."
 
 
-def rehearsal_blocks(plan: Plan, rehearsal: Rehearsal | None) -> Iterator[Block]:
+def rehearsal_blocks(plan: Plan, rehearsal: Rehearsal | None) -> Iterator[documents.Block]:
     """The figures of each step in a rehearsal, or the events of an unsafe run; nothing without a rehearsal."""
     noted = plan.rehearsal
     if noted is None:
         return
-    yield Heading("Rehearsal")
-    yield Text(rehearsed_line(noted))
+    yield documents.Heading("Rehearsal")
+    yield documents.Text(rehearsed_line(noted))
     if noted.safe:
-        yield Table(columns=columns("#STEP", "FIGURES", *_PLAYED), rows=list(_rows(plan)))
+        yield documents.Table(columns=documents.columns("#STEP", "FIGURES", *_PLAYED), rows=list(_rows(plan)))
     else:
-        yield Code(noted.unsafe, language="text")
+        yield documents.Code(noted.unsafe, language="text")
     if rehearsal and rehearsal.detailed:
         from cli.verbs.rehearse.picture import picture_of
 
         picture = picture_of(plan.group, rehearsal.detailed)
         yield from () if picture is None else (picture,)
     if noted.story:
-        yield Text("Last events of the first seed that is not safe:")
-        yield Code(noted.story, language="text")
+        yield documents.Text("Last events of the first seed that is not safe:")
+        yield documents.Code(noted.story, language="text")
 
 
 def _rows(plan: Plan) -> Iterator[list[Cell]]:
@@ -195,4 +181,4 @@ def _rows(plan: Plan) -> Iterator[list[Cell]]:
         if step.expectation is not None:
             yield [number, "computed", *_computed(step), None, None, None]
         for what, figures in () if played is None else (("median", played.median), ("worst", played.worst)):
-            yield [number, what, *cells_of(fields(figures, *_FIGURES))]
+            yield [number, what, *documents.cells_of(documents.fields(figures, *_FIGURES))]

@@ -69,17 +69,7 @@ def plan(
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
     from cli.selection import opened
-    from cli.verbs.plan.action import (
-        assignor_of,
-        client_settings,
-        connection_of,
-        document_of,
-        draw,
-        frameworks_of,
-        plan_groups,
-        repeated_command,
-        status_of,
-    )
+    from cli.verbs.plan import action
     from migration.commands import PLAN_FILE
     from migration.model import Destination
     from migration.rules.case import PlanRequest
@@ -87,17 +77,21 @@ def plan(
     request = PlanRequest(
         destination=Destination("classic" if to is To.GENERIC else to.value),
         offline=offline,
-        assignor=assignor_of(assignor, to.value),
-        frameworks=frameworks_of(framework or ()),
-        connection=connection_of(source),
+        assignor=action.assignor_of(assignor, to.value),
+        frameworks=action.frameworks_of(framework or ()),
+        connection=action.connection_of(source),
         with_costs=output.output in FOR_PROGRAMS,
-        **client_settings(clients),
+        **action.client_settings(clients),
     )
     with opened(source) as groups:
-        plans, problems = plan_groups(groups, selection, request, seeds if rehearse else 0)
-    draw(svg, plans)
-    again = repeated_command(
+        plans, problems = action.plan_groups(groups, selection, request, seeds if rehearse else 0)
+    action.draw(svg, plans)
+    again = action.repeated_command(
         invocation, without=("output", "svg", "verbose"), with_options=("--output", "yaml")
     )
     write = f"{again} > {PLAN_FILE}"
-    emit(document_of(plans, problems, selection, write, output, verbose=verbose), output, status_of(plans))
+    emit(
+        action.document_of(plans, problems, selection, write, output, verbose=verbose),
+        output,
+        action.status_of(plans),
+    )

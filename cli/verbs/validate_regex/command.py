@@ -36,17 +36,11 @@ def validate_regex(
       kohort validate-regex --from java '(?!audit).*'
     """
     from cli.output import emit
-    from cli.verbs.validate_regex.action import (
-        notify_unknown_matches,
-        patterns_of,
-        regex_document,
-        status_of,
-        topics_of,
-    )
+    from cli.verbs.validate_regex import action
     from groups.regex.compare import compare
 
-    chosen = patterns_of(patterns, file, source.topics_file)
-    topics, problems = topics_of(source)
+    chosen = action.patterns_of(patterns, file, source.topics_file)
+    topics, problems = action.topics_of(source)
     comparisons = [compare(pattern, client, topics) for pattern in chosen]
-    notify_unknown_matches(comparisons)
-    emit(regex_document(comparisons, client, problems), output, status_of(comparisons, client))
+    action.notify_unknown_matches(comparisons)
+    emit(action.regex_document(comparisons, client, problems), output, action.status_of(comparisons, client))
