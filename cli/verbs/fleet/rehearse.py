@@ -120,7 +120,7 @@ def fleet_rehearsal_document(request: FleetRehearsalRequest, run: RehearsalRun) 
     )
 
 
-def _data(run: RehearsalRun) -> dict[str, Any]:
+def _data(run: RehearsalRun) -> dict[str, object]:
     counts = Counter(row["verdict"] for row in run.rehearsals)
     return {
         "verdicts": {verdict: counts[verdict] for verdict in VERDICTS},
