@@ -220,7 +220,9 @@ class ClassicLifetime:
 
     def _gone(self, step: _Step) -> tuple[Departure, ...]:
         places: dict[str, dict[Place, int]] = {identity: {} for identity in step.left}
-        for partition, record in step.had.items():
+        samples: dict[str, Place] = {}
+        for partition, record in step.had.items() if step.left else ():
+            samples.setdefault(record.identity, partition)
             if record.identity in places:
                 places[record.identity][partition] = self._held.get(partition, self._written)
         past = step.converted
@@ -233,6 +235,9 @@ class ClassicLifetime:
                 at=step.begun,
                 waited_for=past is None and len(step.before) > 1,
                 places=places[identity],
+                others=tuple(samples.get(other) for other in step.before if other != identity)
+                if past is None
+                else (),
             )
             for identity in step.left
         )

@@ -158,7 +158,8 @@ class GroupHistory:
         return result
 
     def _departed(self, departure: Departure) -> None:
-        snapshot = _Snapshot({place: self._commits.recent(place) for place in departure.places})
+        places = {*departure.places, *filter(None, departure.others)}
+        snapshot = _Snapshot({place: self._commits.recent(place) for place in places})
         self._snapshots[_gone(departure)] = snapshot
         for place in departure.places:
             self._watched.setdefault(place, []).append(snapshot)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, pairwise
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
@@ -44,8 +44,6 @@ _RUN: Final = 5  # equal times that are a rhythm, whatever was before: in a reba
 _EARLY, _LATE, _MOSTLY = 0.95, 1.1, 0.75
 """Times of the usual time that still are equal to it, and the share that must be."""
 _ALIKE: Final = 1.01  # the ratio of two times that are a rhythm although there are only two
-_HASTY: Final = 0.9  # the least time after one that was late that still is equal to the usual one
-_TICK: Final = _SECOND // 200  # of clients' timers
 _READ_ON: Final = 0.5  # the share of the records expected during a silence that shows that there were some
 
 
@@ -102,9 +100,9 @@ class _Habit:
     last: int | None = None  # the time of its last commit
     longest: int = 0  # the longest time between two commits
     steady: bool = False  # whether most came after the usual time, as automatic ones do
-    on_beat: bool = False  # whether the last one did, too: not earlier, as when it closes
     repeats: bool = False  # whether it commits although nothing changed, as Java does automatically
     left_records: bool = False  # whether its successors read what it would have read while it was silent
+    waited: int = 0  # the longest time in which one of the others did not commit either while it was silent
 
 
 def look_back_us(session_timeout_ms: int | None) -> int:
@@ -125,7 +123,6 @@ def _habit(departure: Departure, commits: CommitView, begin: int) -> _Habit:
     gaps = [later - earlier for earlier, later in pairwise(times)]
     usual = median(gaps) if gaps else 0
     equal = [_EARLY * usual <= gap <= _LATE * usual for gap in gaps]
-    least = min(compress(gaps[:-1], equal), default=usual) - _TICK
     # Automatic commits begin an interval after the assignment at the latest.
     assigned = max(begin, commits.whole_since(departure.at), *departure.places.values())
     has_begun = complete > 0 or times[0] - assigned <= _LATE * usual + _JITTER
@@ -134,19 +131,13 @@ def _habit(departure: Departure, commits: CommitView, begin: int) -> _Habit:
         later.time for recent in own.values() for one, later in pairwise(recent) if later.offset != one.offset
     }
     again = {later.time for recent in own.values() for _, later in pairwise(recent)} - changed
-    # A member that closes, or rejoins, may commit in the moment of its automatic commit.
-    twice = any(len(recent) > 1 and recent[-2].time == times[-1] for recent in own.values())
     return _Habit(
         last=times[-1],
         longest=max(gaps, default=0),
         steady=has_begun and is_long and (sum(equal) >= _MOSTLY * len(gaps) or all(equal[-_RUN:])),
-        # If the commit before was late, the last time is as much shorter.
-        on_beat=is_long
-        and not twice
-        and _HASTY * usual <= gaps[-1] <= _LATE * usual
-        and (gaps[-1] >= least or sum(gaps[-2:]) >= 2 * least),
         repeats=len(again) > 1,
         left_records=_left_records(departure, own, commits),
+        waited=_longest_wait(departure, times[-1], commits),
     )
 
 
@@ -165,6 +156,16 @@ def _left_records(
             # Those of the time since may have come in that time.
             read += then.offset - last.offset - rate * (then.time - departure.at)
     return read > 0 and read >= _READ_ON * expected
+
+
+def _longest_wait(departure: Departure, since: int, commits: CommitView) -> int:
+    longest = 0
+    for place in departure.others:
+        recent = () if place is None else commits.recent(place, departure.at)
+        begin = recent[0].time if len(recent) >= RECENT else 0
+        times = [max(since, begin), *(commit.time for commit in recent if commit.time > since), departure.at]
+        longest = max(longest, *(later - earlier for earlier, later in pairwise(times)))
+    return longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,16 +300,15 @@ class _Case:
             return False  # it may have had nothing to commit
         if silence <= habit.longest * 6 // 5 + (0 if self.session else habit.longest + _DELAY):
             return False  # it may have closed, or have been removed, between two commits by hand
+        was_there = self.present > self.at - silence + _SECOND
+        waited = habit.longest + self.heartbeat + habit.waited + _JITTER
+        if self.departure.waited_for and not was_there and silence <= waited:
+            return False  # it may have closed, and others took long to rejoin: a member that polls needs a heartbeat
         if self.is_static:
             return self._may_have_expired() and habit.longest > 0
         if not self._may_have_expired() and (self.session is not None or not habit.repeats):
             return False
-        if self.by_hand or not habit.steady or silence >= self.patience - _DELAY:
-            return False
-        is_short = silence < habit.longest + self.heartbeat + _DELAY
-        was_there = self.present > self.at - silence + _SECOND
-        # Otherwise it may have closed, and others took long to rejoin or to expire.
-        return not self.departure.waited_for or was_there or (habit.on_beat and not is_short)
+        return habit.steady and not self.by_hand and silence < self.patience - _DELAY
 
 
 def _text(us: int) -> str:

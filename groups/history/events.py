@@ -80,6 +80,9 @@ class Departure:
     at: int  # the latest time of its departure
     waited_for: bool  # whether `at` may have waited for other members, to rejoin or to depart as well
     places: Mapping[Place, int]  # its partitions, and since when it had each
+    others: tuple[
+        Place | None, ...
+    ] = ()  # if `waited_for`, a partition of each of these members that has one
     away: int | None = None  # the time at which a static member of the consumer protocol closed, to return
     revoking: int | None = None  # since when a member of the consumer protocol had to revoke partitions
 

@@ -50,7 +50,7 @@ def departures_row(departures: Sequence[Departure]) -> schemas.TableRow:
             "at": departure.at,
         }
         for departure in departures
-        for topic, number in departure.places
+        for topic, number in dict.fromkeys((*departure.places, *filter(None, departure.others)))
     ]
     return {"departures": pickle.dumps(departures) if departures else None, "sought": sought}
 
