@@ -99,7 +99,7 @@ def main(minutes: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory, "journal.db")
         recorder = LogRecorder(JournalWriter(file, {"cluster": "benchmark"}), dict, report=print)
-        recorder.start(0, LogReading(position=0))
+        recorder.start(LogReading(number=0, position=0))
         spent_s, rebalances = 0.0, 0
         for second, (begin, data, end) in enumerate(seconds(minutes * 60), 1):
             before_s = time.process_time()

@@ -3,6 +3,7 @@ awaited, the first one stops sending and waits up to GRACE_S for them; the secon
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -107,6 +108,37 @@ def awaiting_answers(say: Callable[[str], None]) -> Iterator[Stop]:
             raise Stopped(stop.number)
 
     with _handled(handle, alarm=True):
+        try:
+            yield stop
+        finally:
+            Deadline.stop_all(None)
+
+
+class StopFlag:
+    """Whether a signal has asked to stop."""
+
+    is_set: bool = False
+
+    def wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not self.is_set and (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, 0.1))
+
+
+@contextmanager
+def finishing() -> Iterator[StopFlag]:
+    """Around a service: the first signal ends its waits, and is noted; the second one does not wait."""
+    from wire.client.steps import Deadline
+
+    stop = StopFlag()
+
+    def handle(number: int, _: FrameType | None) -> None:
+        if stop.is_set:
+            raise Stopped(number)
+        stop.is_set = True
+        Deadline.stop_all(0.0)
+
+    with _handled(handle):
         try:
             yield stop
         finally:

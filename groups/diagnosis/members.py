@@ -83,7 +83,7 @@ def _storm_remedy(
     if not changed:
         return f"See what changes: kohort watch {case.in_shell}."
     if returned(changed):
-        return POLL_REMEDY
+        return PAUSE_REMEDY
     return restart_remedy(hosts[0][0])
 
 
@@ -95,6 +95,10 @@ def restart_remedy(host: str) -> str:
 
 
 FENCING_REMEDY = "Give each process its own group.instance.id; search their logs for FENCED_INSTANCE_ID."
+PAUSE_REMEDY = (
+    "Find what these members wait for when they leave: a slow record or service, garbage collection, a CPU limit. "
+    "Each departure and each return rebalances the whole group."
+)
 POLL_REMEDY = (
     "Lower max.poll.records, or raise max.poll.interval.ms above the longest time between two polls. If the process "
     "pauses (garbage collection, no CPU), raise the session timeout."

@@ -108,7 +108,7 @@ def _who(stories: list[ProcessStory], hosts: dict[str, tuple[int, int]]) -> str:
 
 def _storm_remedy(account: Account, stories: list[ProcessStory], again: list[ProcessStory]) -> str:
     if any(story.still_ran for story in stories):
-        return members.POLL_REMEDY
+        return members.PAUSE_REMEDY
     if again and again[0].process.tied_by is TiedBy.INSTANCE:
         return (
             "Check why it restarts. A static member that is back within its session.timeout.ms does not rebalance the "

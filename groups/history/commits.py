@@ -3,7 +3,6 @@ set back does not turn the order: a commit counts as no earlier than those befor
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
@@ -49,12 +48,17 @@ _NONE: Final = PlaceCommits(*(np.zeros(0, np.int64),) * 3)
 
 
 class Commits:
-    """All commits of a group. `gaps`: times, ascending, before each of which some may be missing."""
+    """All commits of a group. `gaps`: times, ascending, before each of which some may be missing; `begins`: since when,
+    at the earliest, in each of these gaps, where that is known."""
 
     def __init__(
-        self, by_place: Mapping[Place, PlaceCommits], gaps: Sequence[int] | NDArray[np.int64] = ()
+        self,
+        by_place: Mapping[Place, PlaceCommits],
+        gaps: Sequence[int] | NDArray[np.int64] = (),
+        begins: NDArray[np.int64] | None = None,
     ) -> None:
         self._gaps = np.asarray(gaps, np.int64)
+        self._begins = self._gaps if begins is None else begins
         self._by_place = {
             place: commits._replace(times=np.maximum.accumulate(commits.times))
             for place, commits in by_place.items()
@@ -99,32 +103,9 @@ class Commits:
         return [_commit(commits, index) for index in range(max(end - RECENT, begin), end)]
 
     def whole_since(self, time: int) -> int:
-        gaps = int(np.searchsorted(self._gaps, time, "right"))
-        return int(self._gaps[gaps - 1]) if gaps else 0
+        gaps = int(np.searchsorted(self._begins, time, "right"))
+        return min(int(self._gaps[gaps - 1]), time) if gaps else 0
 
 
 def _commit(commits: PlaceCommits, index: int) -> PlaceCommit:
     return PlaceCommit(int(commits.times[index]), int(commits.offsets[index]))
-
-
-class RecentCommits:
-    """The last `RECENT` commits of each partition, of a group that is being followed: 300 bytes a partition."""
-
-    def __init__(self) -> None:
-        self._rings: dict[Place, array[int]] = {}  # the number of commits so far, then times and offsets
-
-    def add(self, place: Place, time: int, offset: int) -> None:
-        ring = self._rings.get(place)
-        if ring is None:
-            ring = self._rings[place] = array("q", bytes(8 + 16 * RECENT))
-        slot = ring[0] % RECENT * 2 + 1
-        ring[0] += 1
-        ring[slot], ring[slot + 1] = time, offset
-
-    def recent(self, place: Place) -> Sequence[PlaceCommit]:
-        """The last commits, in order."""
-        ring = self._rings.get(place)
-        if ring is None:
-            return []
-        slots = (number % RECENT * 2 + 1 for number in range(max(ring[0] - RECENT, 0), ring[0]))
-        return [PlaceCommit(ring[slot], ring[slot + 1]) for slot in slots]

@@ -3,11 +3,11 @@ at once (`course_of`), or while its log is followed (`GroupHistory`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from groups.history.commits import Commits, PlaceCommit, RecentCommits
+from groups.history.commits import Commits, PlaceCommit
 from groups.history.departures import LOOK_AHEAD_US, NOTHING, Knowledge, judged, with_verdicts
 from groups.history.events import Departure, GroupEvent, Holding, MemberRecord, PastRebalance, Place
 from groups.history.replay import GroupReplay
@@ -71,32 +71,43 @@ class _Snapshot:
     """The commits of a departed member's partitions when its departure was written, and the first one after that."""
 
     before: Mapping[Place, Sequence[PlaceCommit]]
+    since: int  # no commit between this time and the departure is missing
     after: dict[Place, PlaceCommit] = field(default_factory=dict)
 
     def recent(self, place: Place, time: int) -> Sequence[PlaceCommit]:
-        return [commit for commit in self.before.get(place, ()) if commit.time <= time]
+        return [commit for commit in self.before.get(place, ()) if self.since <= commit.time <= time]
 
     def first_after(self, place: Place, time: int) -> PlaceCommit | None:
         commits = [*self.before.get(place, ()), *([self.after[place]] if place in self.after else ())]
         return next((commit for commit in commits if commit.time > time), None)
 
     def whole_since(self, _: int) -> int:
-        return 0  # a log is followed without gaps
+        return self.since
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What is known for good."""
+    """What is known for good. `members`: those that the rebalances name, and others, by member id."""
 
     rebalances: Sequence[PastRebalance]
     holdings: Sequence[Holding]
+    members: Mapping[str, MemberRecord]
 
 
 class GroupHistory:
-    """The course of a group whose log is being followed. Records and commits are added in the order of the log."""
+    """The course of a group whose log is being followed. Records and commits are added in the order of the log.
+    `recent` returns the last `RECENT` commits of a partition before the record that is being added."""
 
-    def __init__(self, group: str, knowledge: Knowledge = NOTHING) -> None:
+    def __init__(
+        self,
+        group: str,
+        recent: Callable[[Place], Sequence[PlaceCommit]],
+        knowledge: Knowledge = NOTHING,
+    ) -> None:
+        self.recent = recent
+        self.whole_since = 0  # the time since which no commit is missing, as of the record that is added next
         self.knowledge = knowledge  # may be replaced as more becomes known
+        self._members: dict[str, MemberRecord] = {}
         self._rebalances: list[PastRebalance] = []
         self._holdings: list[Holding] = []
         self._replay = GroupReplay(
@@ -105,19 +116,17 @@ class GroupHistory:
             emit=self._holdings.append,
             on_departure=self._departed,
         )
-        self._commits = RecentCommits()
         self._snapshots: dict[_Gone, _Snapshot] = {}
         self._watched: dict[Place, list[_Snapshot]] = {}
         self._last: PastRebalance | None = None  # the last one with departures
 
     def add(self, event: GroupEvent) -> None:
+        self._members |= _members(event)
         self._replay.add(event)
 
     def commit(self, place: Place, time: int, offset: int) -> None:
-        self._commits.add(place, time, offset)
-        if self._watched and place in self._watched:
-            for snapshot in self._watched[place]:
-                snapshot.after.setdefault(place, PlaceCommit(time, offset))
+        for snapshot in self._watched.get(place, ()):
+            snapshot.after.setdefault(place, PlaceCommit(time, offset))
 
     @property
     def is_settled(self) -> bool:
@@ -147,7 +156,10 @@ class GroupHistory:
                 for place, snapshots in self._watched.items()
                 if (left := [other for other in snapshots if other is not snapshot])
             }
-        return Settled(done, holdings)
+        members = self._members
+        if self.is_settled:
+            self._members = {}
+        return Settled(done, holdings, members)
 
     def _judged(self, row: PastRebalance) -> PastRebalance:
         before = self._last
@@ -159,7 +171,7 @@ class GroupHistory:
 
     def _departed(self, departure: Departure) -> None:
         places = {*departure.places, *filter(None, departure.others)}
-        snapshot = _Snapshot({place: self._commits.recent(place) for place in places})
+        snapshot = _Snapshot({place: tuple(self.recent(place)) for place in places}, self.whole_since)
         self._snapshots[_gone(departure)] = snapshot
         for place in departure.places:
             self._watched.setdefault(place, []).append(snapshot)
@@ -167,12 +179,14 @@ class GroupHistory:
     def _view(self, row: PastRebalance) -> _Snapshot:
         before: dict[Place, Sequence[PlaceCommit]] = {}
         after: dict[Place, PlaceCommit] = {}
+        since = 0
         for departure in row.departures:
             snapshot = self._snapshots.get(_gone(departure))
             if snapshot is not None:
                 before |= snapshot.before
                 after = snapshot.after | after
-        return _Snapshot(before, after)
+                since = max(since, snapshot.since)
+        return _Snapshot(before, since, after)
 
 
 def _gone(departure: Departure) -> _Gone:

@@ -39,6 +39,7 @@ WHOLE_BATCH = 1
 """The limit of a partition in a request for it alone: any limit below a batch's length returns exactly one batch."""
 _LARGER = {SMALL: LARGE, LARGE: WHOLE_BATCH}
 
+NO_EPOCH = -1
 MOST_BYTES = 4 * 1024 * 1024  # the limit of one response, except for a longer first batch
 
 
@@ -180,13 +181,20 @@ def fetch(
     deadline: Deadline,
     isolation_level: int = READ_UNCOMMITTED,
     max_wait_ms: int = 0,
+    epochs: Mapping[TopicPartition, int] | None = None,
 ) -> Replies[TopicPartition, FetchResponseResponsePartition]:
     """Fetch the bytes at one offset of each partition from one leader, without a fetch session. One whole batch of the
     first partition that has records is returned; of others at most `partition_max_bytes` (KIP-74), or nothing. Without
-    any, the broker waits for `max_wait_ms`."""
+    any, the broker waits for `max_wait_ms`. `epochs`: of the leaders that wrote the records before the offsets; if its
+    log has others there, a broker since Kafka 2.7 returns where it diverges instead of records (KIP-595)."""
 
     def entry(key: TopicPartition) -> dict[str, object]:
-        return {"partition": key[1], "fetch_offset": offsets[key], "partition_max_bytes": partition_max_bytes}
+        return {
+            "partition": key[1],
+            "fetch_offset": offsets[key],
+            "last_fetched_epoch": (epochs or {}).get(key, NO_EPOCH),
+            "partition_max_bytes": partition_max_bytes,
+        }
 
     request = {
         "max_wait_ms": max_wait_ms,

@@ -1,15 +1,17 @@
 """The past of groups from a journal of `kohort record`."""
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 
 from cli.sources.history.read import GroupHistoryRead, HistoryReading
 from cli.sources.journal.packed import Table
-from cli.sources.journal.reader import JournalReader, StoredGroup
-from cli.sources.journal.schema import JournalError, default_journal
+from cli.sources.journal.reader import LATEST_MS, JournalReader
+from cli.sources.journal.schema import TRUNCATED, JournalError, default_journal
+from cli.sources.journal.writer import GapRow
 from coordinator.store.history_events import GroupRecord
 from coordinator.store.history_log import GroupLog
 from groups.history.commits import PlaceCommits
@@ -17,6 +19,7 @@ from groups.history.departures import NOTHING, Knowledge
 from groups.listing import Problem
 from groups.times import format_moment
 from wire.log.timestamps import US_PER_MS
+from wire.log.varints import Ints
 from wire.uuids import parse_uuid
 
 LOOK_BACK_MS = 3_600_000  # commits before the span tell how long a partition made no progress
@@ -38,36 +41,34 @@ def read_journal_history(
     chosen = frozenset(names)
     with JournalReader(file) as journal:
         known = {parse_uuid(topic_id): name for topic_id, name in journal.topics().items()}
-        since_of_partitions = journal.since_ms()
+        gaps_of_partitions = journal.gaps()
         last_ms = journal.until_ms()
         end_ms = (last_ms or since_ms) if until_ms is None else until_ms
         groups = journal.groups(chosen.__contains__ if has_name is None else has_name)
         by_name = {group.name: group for group in groups}
-        reading = HistoryReading(
-            source=str(file),
-            since=since_ms * US_PER_MS,
-        )
+        reading = HistoryReading(source=str(file), since=since_ms * US_PER_MS)
         for group in groups:
-            whole_ms = since_of_partitions.get(group.log_partition)
+            gaps = gaps_of_partitions.get(group.log_partition, [])
+            commits = journal.commits(group.number, since_ms - LOOK_BACK_MS, end_ms)
+            begins, ends = _spans(journal, gaps, since_ms - LOOK_BACK_MS, end_ms)
             log = GroupLog(
                 records=[
                     GroupRecord(record.log_offset, record.time_ms * US_PER_MS, record.key, record.value)
                     for record in journal.records(group.number)
                 ],
-                commits=_by_place(
-                    journal.commits(group.number, since_ms - LOOK_BACK_MS, end_ms),
-                    journal.places(group.number),
-                ),
+                commits=_by_place(_without_lost(commits, gaps), journal.places(group.number)),
             )
-            whole_from = max(since_ms, since_ms if whole_ms is None else whole_ms) * US_PER_MS
+            statements = {name: value for name, value in asdict(stated).items() if value}
+            knowledge = replace(journal.knowledge(group.number), **statements)
+            whole_from = max(since_ms * US_PER_MS, int(ends[-1]))
             for offset, reason in reading.add_group(
-                group.name, log, group.log_partition, known, _knowledge(journal, group, stated), whole_from
+                group.name, log, group.log_partition, known, knowledge, whole_from, ends, begins
             ):
                 message = f"the record at offset {offset} was skipped: {reason}"
                 reading.problems.append(Problem(subject=group.name, message=message, group=group.name))
         for partition in sorted({group.log_partition for group in groups}):
-            for start, end, from_ms, to_ms, reason in journal.gaps(partition):
-                if to_ms is None or to_ms >= since_ms:
+            for _, start, end, from_ms, to_ms, reason in gaps_of_partitions.get(partition, []):
+                if start and (to_ms is None or to_ms >= since_ms):  # the others are before `complete_since`
                     times = " to ".join(
                         "an unknown time" if at is None else format_moment(at) for at in (from_ms, to_ms)
                     )
@@ -80,30 +81,37 @@ def read_journal_history(
         return reading.result([name for name in names if name not in by_name])
 
 
-def covering_journal(directory: Path, cluster: str, since_ms: int, now_ms: int) -> Path | None:
-    """The default journal of a cluster, if its recorder runs, and nothing since then is missing. `directory`: Kohort's
-    data directory."""
+def running_journal(directory: Path, cluster: str, now_ms: int) -> tuple[Path, int] | None:
+    """The default journal of a cluster if its recorder runs, and since when nothing is missing in it. `directory`:
+    Kohort's data directory."""
     file = default_journal(directory, cluster)
-    try:
-        with JournalReader(file) as journal:
-            current_ms = int(journal.about.get("current_ms", "0"))
-            since = journal.since_ms().values()
-            covers = now_ms - current_ms <= CURRENT_MS and max(since, default=now_ms) <= since_ms
-            return file if covers and not journal.problems else None
-    except JournalError:
-        return None
+    with suppress(JournalError), JournalReader(file) as journal:
+        ends = [now_ms if row[4] is None else row[4] for gaps in journal.gaps().values() for row in gaps]
+        since_ms = max([journal.noted_ms("kept_since_ms"), *ends])
+        if now_ms - journal.noted_ms("current_ms") <= CURRENT_MS and not journal.problems:
+            return file, since_ms
+    return None
 
 
-def _knowledge(journal: JournalReader, group: StoredGroup, stated: Knowledge) -> Knowledge:
-    stored = journal.knowledge(group.number)
-    session_ms, interval_ms = stated.session_timeout_ms, stated.heartbeat_interval_ms
-    return replace(
-        stated,
-        session_timeout_ms=stored.session_timeout_ms if session_ms is None else session_ms,
-        heartbeat_interval_ms=stored.heartbeat_interval_ms if interval_ms is None else interval_ms,
-        present_at={member: at * US_PER_MS for member, at in stored.present.items()},
-        absent_at={member: at * US_PER_MS for member, at in stored.absent.items()},
-    )
+def _spans(journal: JournalReader, gaps: Sequence[GapRow], loaded_ms: int, end_ms: int) -> tuple[Ints, Ints]:
+    """The spans of time, in order, in which commits may be missing: their begins and ends in µs. `loaded_ms`: commits
+    from before it were not read."""
+    spans = [(0, max(journal.noted_ms("kept_since_ms"), loaded_ms))]
+    spans += [
+        (0 if from_ms is None else from_ms + 1, end_ms if to_ms is None else to_ms)
+        for _, _, _, from_ms, to_ms, _ in gaps
+    ]
+    begins, ends = np.clip(np.array(sorted(spans), dtype=np.int64).T, 0, LATEST_MS) * US_PER_MS
+    return begins, np.maximum.accumulate(ends)
+
+
+def _without_lost(commits: Table, gaps: Sequence[GapRow]) -> Table:
+    """The commits without those that the cluster lost."""
+    for _, start, end, from_ms, _, reason in gaps:
+        if reason == TRUNCATED:
+            is_lost = (commits["log_offset"] >= start) & (commits["log_offset"] < end)
+            commits = commits[~(is_lost & (commits["time_ms"] <= (from_ms or 0)))]
+    return commits
 
 
 def _by_place(commits: Table, places: dict[int, tuple[str, int]]) -> dict[tuple[str, int], PlaceCommits]:

@@ -36,7 +36,7 @@ class GroupHistoryRead:
 
     source: str  # for messages
     since: int
-    until: int | None  # the time of the last record that was read; None: there is none
+    until: int | None  # the time of the last record; None: no record was read
     courses: Mapping[str, Course]
     problems: Sequence[Problem] = ()
     notices: Sequence[str] = ()
@@ -89,14 +89,15 @@ class HistoryReading:
         knowledge: Knowledge,
         whole_from: int,
         gaps: Sequence[int] | Ints = (),
+        begins: Ints | None = None,
     ) -> list[tuple[int, str]]:
-        """Add a group; before each of the times `gaps` commits may be missing. Returns the offsets of records that
-        cannot be read, and why."""
+        """Add a group; before each of the times `gaps` commits may be missing, not before `begins`. Returns the offsets
+        of records that cannot be read, and why."""
         unread: list[tuple[int, str]] = []
         self.courses[group] = course_of(
             group,
             list(_events(log, partition, names, unread)),
-            Commits(log.commits, gaps),
+            Commits(log.commits, gaps, begins),
             knowledge,
             complete_since=whole_from,
         )

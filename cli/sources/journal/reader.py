@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar
@@ -14,9 +13,12 @@ import numpy as np
 
 from cli.sources.journal import schema
 from cli.sources.journal.packed import COMMITS, MINUTE_MS, PROGRESS, Table, ends_of_minutes, once, unpack
-from cli.sources.journal.writer import StoredRecord
+from cli.sources.journal.writer import GapRow, StoredRecord
+from groups.history.departures import Knowledge
+from wire.log.timestamps import US_PER_MS
 
 T = TypeVar("T")
+LATEST_MS = 1 << 50
 _INT_OR_NULL = int | None
 _MOST_MINUTES = 5 * 366 * 1440  # a damaged row may have any time
 
@@ -25,16 +27,6 @@ class StoredGroup(NamedTuple):
     number: int
     name: str
     log_partition: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredKnowledge:
-    """What was observed of a group. Times in ms."""
-
-    session_timeout_ms: int | None = None
-    heartbeat_interval_ms: int | None = None
-    present: Mapping[str, int]
-    absent: Mapping[str, int]
 
 
 class JournalReader:
@@ -68,12 +60,6 @@ class JournalReader:
         """The names of topics by id."""
         return dict(self._rows((str, str), "SELECT id, name FROM topics"))
 
-    def since_ms(self) -> dict[int, int]:
-        """Since when nothing is missing, by partition of the log."""
-        return dict(
-            self._rows((int, int), "SELECT log_partition, since_ms FROM positions WHERE since_ms IS NOT NULL")
-        )
-
     def until_ms(self) -> int | None:
         """The time of the last record."""
         return max(
@@ -81,15 +67,18 @@ class JournalReader:
             default=None,
         )
 
-    def gaps(self, log_partition: int) -> Sequence[tuple[int, int, int | None, int | None, str]]:
-        """Offsets, times in ms and reasons of what is missing."""
-        return list(
-            self._rows(
-                (int, int, _INT_OR_NULL, _INT_OR_NULL, str),
-                "SELECT from_offset, to_offset, from_ms, to_ms, reason FROM gaps WHERE log_partition = ?",
-                log_partition,
-            )
-        )
+    def gaps(self) -> dict[int, list[GapRow]]:
+        """What is missing, by partition of the log, in its order."""
+        query = "SELECT * FROM gaps ORDER BY log_partition, from_offset"
+        gaps: dict[int, list[GapRow]] = {}
+        for row in self._rows((int, int, int, _INT_OR_NULL, _INT_OR_NULL, str), query):
+            gaps.setdefault(row[0], []).append(row)
+        return gaps
+
+    def noted_ms(self, name: str) -> int:
+        """A time of the table `about`; 0: none."""
+        text = self.about.get(name, "")
+        return int(text) if text.isdecimal() and len(text) < len(str(LATEST_MS)) else 0
 
     def places(self, group: int) -> dict[int, tuple[str, int]]:
         rows = self._rows(
@@ -136,15 +125,14 @@ class JournalReader:
         tables += [ends_of_minutes(table) for table in coarse if table is not None]
         return once(np.concatenate([np.empty(0, dtype=COMMITS), *tables]))
 
-    def knowledge(self, group: int) -> StoredKnowledge:
-        settings = next(
-            self._rows(
-                (_INT_OR_NULL, _INT_OR_NULL),
-                "SELECT session_timeout_ms, heartbeat_interval_ms FROM settings WHERE group_id = ?",
-                group,
-            ),
-            (None, None),
+    def knowledge(self, group: int) -> Knowledge:
+        """What was observed of a group."""
+        settings = self._rows(
+            (_INT_OR_NULL, _INT_OR_NULL),
+            "SELECT session_timeout_ms, heartbeat_interval_ms FROM settings WHERE group_id = ?",
+            group,
         )
+        session_timeout_ms, heartbeat_interval_ms = next(settings, (None, None))
         members = list(
             self._rows(
                 (str, int, _INT_OR_NULL),
@@ -152,11 +140,11 @@ class JournalReader:
                 group,
             )
         )
-        return StoredKnowledge(
-            session_timeout_ms=settings[0],
-            heartbeat_interval_ms=settings[1],
-            present={member: present for member, present, _ in members},
-            absent={member: absent for member, _, absent in members if absent is not None},
+        return Knowledge(
+            session_timeout_ms=session_timeout_ms,
+            heartbeat_interval_ms=heartbeat_interval_ms,
+            present_at={member: present * US_PER_MS for member, present, _ in members},
+            absent_at={member: absent * US_PER_MS for member, _, absent in members if absent is not None},
         )
 
     def totals(self) -> list[tuple[str, str, int]]:

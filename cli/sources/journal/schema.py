@@ -14,6 +14,8 @@ FORMAT = 1
 BUSY_MS = 5_000
 REBALANCES, WITHOUT_OWNER_US = "rebalances ", "without_owner_us"
 """Names of totals: rebalances by cause, which follows, and the time that partitions were without an owner."""
+TRUNCATED = "the cluster lost them again: the log was truncated"
+"""The reason of a gap whose offsets come again, with other records."""
 NOT_WRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY")
 """The beginnings of SQLite's names of errors that may pass: no room, a disk that fails, a reader that blocks."""
 
@@ -21,7 +23,7 @@ TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE positions (
     log_partition INTEGER PRIMARY KEY, next_offset INTEGER NOT NULL, resume_offset INTEGER NOT NULL,
-    begun_offset INTEGER, time_ms INTEGER, since_ms INTEGER
+    begun_offset INTEGER, time_ms INTEGER, leader_epoch INTEGER NOT NULL
 );
 CREATE TABLE groups (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, log_partition INTEGER NOT NULL, open_ms INTEGER

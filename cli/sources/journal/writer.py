@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,13 @@ from numpy.typing import NDArray
 from cli.sources.journal import schema
 from cli.sources.journal.packed import COMMITS, MINUTE_MS, PROGRESS, Table, merged, pack, unpack
 from cli.sources.journal.storms import note_storms
+from wire.client.log_searches import NO_EPOCH
 
 _PRUNED_PART = 10  # a full journal loses this part of its time span at once
 _LEAST_SPAN_MS = 3_600_000
 _MOST_ROWS = 1 << 18  # of progress that is not merged
 _REBALANCE = "INSERT OR IGNORE INTO rebalances VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_OF_PARTITION = "log_offset >= ?2 AND group_id IN (SELECT id FROM groups WHERE log_partition = ?1)"
 _OWNER = "INSERT OR IGNORE INTO owners VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -37,7 +39,11 @@ class Position(NamedTuple):
     resume_offset: int  # of the oldest commit of an open transaction, or the next offset
     begun_offset: int | None = None  # the end of the log when it was first read
     time_ms: int | None = None  # of the last record
-    since_ms: int | None = None  # the time since which no record is missing
+    leader_epoch: int = NO_EPOCH  # of the record before the next offset
+
+
+GapRow: TypeAlias = tuple[int, int, int, int | None, int | None, str]
+"""What is missing: partition of the log, offsets from and to, times in ms of the records around them, the reason."""
 
 
 class StoredRecord(NamedTuple):
@@ -68,7 +74,8 @@ class Unwritten:
     findings: list[tuple[object, ...]] = field(default_factory=list)
     settings: dict[int, tuple[int | None, int | None]] = field(default_factory=dict)
     members: dict[tuple[int, str], tuple[int, int | None]] = field(default_factory=dict)
-    gaps: list[tuple[object, ...]] = field(default_factory=list)
+    gaps: list[GapRow] = field(default_factory=list)
+    lost: list[tuple[int, int]] = field(default_factory=list)  # partitions of the log, and their ends now
     posts: list[Mapping[str, object]] = field(default_factory=list)
     posted: list[int] = field(default_factory=list)
     _progress_rows: int = 0
@@ -109,24 +116,21 @@ class JournalWriter:
         self.positions = {row[0]: Position(*row[1:]) for row in query("SELECT * FROM positions")}
         self.groups: dict[str, int] = {}
         self.log_partitions: dict[int, int] = {}  # by the number of the group
-        self.open_groups: dict[
-            str, tuple[int, int]
-        ] = {}  # partition of the log, and since when it is watched
+        self.open_groups: dict[str, tuple[int, int]] = {}  # partition of the log, watched since
         for number, name, log_partition, open_ms in query("SELECT * FROM groups"):
             self.groups[name], self.log_partitions[number] = number, log_partition
             if open_ms is not None:
                 self.open_groups[name] = log_partition, open_ms
+        self.unclosed_gaps: list[GapRow] = query("SELECT * FROM gaps WHERE to_ms IS NULL").fetchall()
         self.topics: dict[str, str] = dict(query("SELECT id, name FROM topics"))
         self.open_findings: dict[tuple[int, str, str], tuple[object, ...]] = {
-            (row[0], row[1], row[2]): row for row in query("SELECT * FROM findings WHERE until_ms IS NULL")
+            row[:3]: row for row in query("SELECT * FROM findings WHERE until_ms IS NULL")
         }
         self.members: dict[tuple[int, str], tuple[int, int | None]] = {
-            (group, member): (present_ms, absent_ms)
-            for group, member, present_ms, absent_ms in query("SELECT * FROM members")
+            row[:2]: row[2:] for row in query("SELECT * FROM members")
         }
         self.settings: dict[int, tuple[int | None, int | None]] = {
-            group: (session_timeout_ms, heartbeat_interval_ms)
-            for group, session_timeout_ms, heartbeat_interval_ms in query("SELECT * FROM settings")
+            row[0]: row[1:] for row in query("SELECT * FROM settings")
         }
         self.posts: list[tuple[int, str]] = query("SELECT id, document FROM posts ORDER BY id").fetchall()
         self._next_group = max(self.groups.values(), default=0) + 1
@@ -207,6 +211,8 @@ class JournalWriter:
         self, pending: Unwritten, positions: Mapping[int, Position], group_of: NDArray[np.int64]
     ) -> list[int]:
         many = self._connection.executemany
+        for table in ("records", "rebalances"):
+            many(f"DELETE FROM {table} WHERE {_OF_PARTITION}", pending.lost)  # noqa: S608  (two constants)
         many("INSERT INTO groups (id, name, log_partition) VALUES (?, ?, ?)", pending.groups)
         many("INSERT INTO places VALUES (?, ?, ?, ?)", pending.places)
         many("INSERT OR REPLACE INTO topics VALUES (?, ?)", pending.topics.items())
@@ -226,7 +232,7 @@ class JournalWriter:
             "UPDATE groups SET open_ms = ?2 WHERE id = ?1 AND open_ms IS NOT ?2",
             pending.open_ms.items(),
         )
-        many("INSERT OR IGNORE INTO gaps VALUES (?, ?, ?, ?, ?, ?)", pending.gaps)
+        many("INSERT OR REPLACE INTO gaps VALUES (?, ?, ?, ?, ?, ?)", pending.gaps)
         many("INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", pending.findings)
         many(
             "INSERT OR REPLACE INTO ends VALUES (?, ?, ?)",
@@ -355,17 +361,17 @@ class JournalWriter:
             "(SELECT max(rowid) FROM records WHERE time_ms < ?1 GROUP BY group_id, key)",
             (before_ms,),
         )
-        query("UPDATE positions SET since_ms = ?1 WHERE since_ms < ?1", (before_ms,))
         deleted = self._connection.total_changes > changes
+        if deleted:
+            query("INSERT OR REPLACE INTO about VALUES ('kept_since_ms', ?)", (str(before_ms),))
         query("COMMIT")
         if deleted:
-            self.positions = {row[0]: Position(*row[1:]) for row in query("SELECT * FROM positions")}
             query("PRAGMA incremental_vacuum").fetchall()  # a page per row
         return deleted
 
 
 def _writable(file: Path, about: Mapping[str, str]) -> sqlite3.Connection:
-    """A connection to a journal, which is created if there is none. Raises sqlite3.Error. Raises JournalError."""
+    """A connection to a journal, a new one if the file does not exist. Raises sqlite3.Error. Raises JournalError."""
     try:
         is_new = not file.exists() or not file.stat().st_size
         if is_new:

@@ -6,14 +6,12 @@ import ctypes
 import gc
 import json
 import re
-import signal
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from queue import Empty
-from types import FrameType
 from uuid import UUID
 
 import typer
@@ -26,27 +24,22 @@ from cli.selection import ReusableSource, data_directory, is_live
 from cli.sources.history.live import HistoryRefused
 from cli.sources.journal.schema import default_journal
 from cli.sources.journal.writer import CannotWrite, JournalWriter
-from cli.sources.wire_source import WireSource
+from cli.stopping import StopFlag, finishing
 from cli.times import milliseconds, moment
-from cli.verbs.record.following import Follower, Lost
-from cli.verbs.record.observer import Observer
+from cli.verbs.record.following import PAUSES_S, Follower, Lost, RecordedCluster
+from cli.verbs.record.observer import Observer, SeenState
 from cli.verbs.record.options import RecordOptions
 from cli.verbs.record.posts import Receivers, Sender
 from cli.verbs.record.reading import LogReading
 from cli.verbs.record.recorder import LOOK_BACK_MS, LogRecorder
-from cli.verbs.record.seen import SeenState
 from cli.verbs.record.text import finding_line, rebalance_line, status_text
 from cli.verbs.watch.event_text import ranges_text
-from wire.client.cluster import KafkaClient
 from wire.client.errors import WireError
 from wire.client.metadata import OFFSETS_TOPIC
-from wire.client.sasl import why_unsupported
-from wire.client.steps import Deadline
 from wire.errors import ErrorCode, Failure
 
 FLUSH_S, URGENT_S = 5.0, 1.0
 _FLUSH_PART = 10  # writing takes at most this part of the time
-_PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 _PRUNE_S = 60.0
 _NAMES_S = 10.0  # the least time between two requests for the names of topics
 _GRACE_S = 3.0
@@ -68,9 +61,9 @@ def record_cluster(options: RecordOptions, source: SourceOptions) -> None:
         since_ms=moment(options.since, "--since"),
     )
     with ExitStack() as stack:
-        stop = stack.enter_context(stopping())
+        stop = stack.enter_context(finishing())
         opened = stack.enter_context(ReusableSource(source))
-        connection = _Connection(opened, stop)
+        connection = RecordedCluster(opened, stop)
         cluster = connection.cluster_id()
         if cluster is None:
             return
@@ -98,7 +91,6 @@ def record_cluster(options: RecordOptions, source: SourceOptions) -> None:
             observer.finish(_GRACE_S)
             if session.sender is not None:
                 session.sender.finish(_GRACE_S)
-            session.close()
     if session.problems:
         raise typer.Exit(int(ExitStatus.UNREADABLE))
 
@@ -119,108 +111,12 @@ class _Limits:
     since_ms: int | None
 
 
-class StopFlag:
-    """Whether a signal has asked to stop."""
-
-    is_set: bool = False
-
-    def wait(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while not self.is_set and (left := end - time.monotonic()) > 0:
-            time.sleep(min(left, 0.1))
-
-
-@contextmanager
-def stopping() -> Iterator[StopFlag]:
-    """The first signal ends what waits and writes what was read; the second one does not wait."""
-    stop = StopFlag()
-
-    def handle(_number: int, _: FrameType | None) -> None:
-        if stop.is_set:
-            raise KeyboardInterrupt
-        stop.is_set = True
-        Deadline.stop_all(0.0)
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        Deadline.stop_all(None)
-        for number, former in before.items():
-            signal.signal(number, former)
-
-
-class _Connection:
-    """The client of a cluster, opened again after an error that may pass."""
-
-    def __init__(self, opened: ReusableSource, stop: StopFlag) -> None:
-        self._opened, self._stop = opened, stop
-        self._client: KafkaClient | None = None
-        self._failures, self._problem = 0, ""
-        self.follower: Follower | None = None
-
-    def get(self) -> Follower:
-        """Raises WireError. Raises CommandError: only librdkafka can log in."""
-        if self.follower is None:
-            source = self._opened.get()
-            if not isinstance(source, WireSource):
-                settings = getattr(source, "settings", None)
-                why = "" if settings is None else why_unsupported(settings)
-                raise CommandError(f"{source.name}: kohort record needs Kohort's own client. {why}")
-            self._client = KafkaClient(source.settings)
-            self.follower = Follower(self._client)
-        return self.follower
-
-    def cluster_id(self) -> str | None:
-        """The id of the cluster, once it answers; None if a signal comes first. Raises as `get`."""
-        while not self._stop.is_set:
-            try:
-                self.get()
-                if self._client is not None:
-                    return self._client.metadata([]).cluster_id or "unknown"
-            except WireError as error:
-                self.fail(error)
-        return None
-
-    def topic_names(self) -> dict[UUID, str]:
-        if self._client is None:
-            return {}
-        try:
-            topics = self._client.metadata(None).topics
-        except WireError:
-            return {}
-        return {topic.topic_id: name for name, topic in topics.items() if topic.topic_id is not None}
-
-    def fail(self, error: WireError) -> None:
-        """Report an error and wait; an error that will not pass is raised again."""
-        self.close()
-        if self._stop.is_set:
-            return
-        if not self._opened.may_pass(error):
-            raise error
-        if str(error) != self._problem:
-            self._problem = str(error)
-            notice(f"{self._problem.rstrip('.')}; this is tried again")
-        self._stop.wait(_PAUSES_S[min(self._failures, len(_PAUSES_S) - 1)])
-        self._failures += 1
-
-    def succeed(self) -> None:
-        if self._problem:
-            notice("the cluster answers again")
-        self._failures, self._problem = 0, ""
-
-    def close(self) -> None:
-        if self._client is not None:
-            self._client.close()
-        self._client = self.follower = None
-
-
 class _Session:
     def __init__(
         self,
         options: RecordOptions,
         limits: _Limits,
-        connection: _Connection,
+        connection: RecordedCluster,
         journal: JournalWriter,
         stop: StopFlag,
     ) -> None:
@@ -233,8 +129,9 @@ class _Session:
         self._count = 0  # of partitions of the log; 0: unknown, or the cluster has no groups yet
         self._names_s, self._names = -_NAMES_S, dict[UUID, str]()
         self._recorder = LogRecorder(journal, self._look_up, report=notice)
-        self.seen = SeenState(journal, self._recorder.log_time, self._recorder.place)
-        self._recorder.knowledge = self.seen.knowledge
+        self._watches = self._recorder.watches
+        self.seen = SeenState(journal, self._recorder.log_time, self._recorder.places.number)
+        self._watches.knowledge = self.seen.knowledge
         self._flushed_s = self._pruned_s = time.monotonic()
         self._flush_took_s = 0.0
         self._unwritable = ""
@@ -294,22 +191,17 @@ class _Session:
             if isinstance(start, Failure):
                 continue
             before = stored.get(number)
-            if before is None:
-                self._recorder.start(number, LogReading(position=start))
-            else:
-                self._recorder.start(
-                    number,
-                    LogReading(
-                        position=min(start, before.resume_offset, before.next_offset),
-                        counted=before.next_offset,
-                        begun=before.begun_offset,
-                        time_ms=before.time_ms,
-                        since_ms=before.since_ms,
-                    ),
-                )
+            self._recorder.start(
+                LogReading(number=number, position=start)
+                if before is None
+                else LogReading.after(number, before, start)
+            )
 
     def _fetch(self, follower: Follower) -> None:
-        positions = {number: reading.position for number, reading in self._recorder.progress.items()}
+        positions = {
+            number: (reading.position, reading.checked_epoch)
+            for number, reading in self._recorder.progress.items()
+        }
         failed: dict[int, str] = {}
         for number, answer in follower.fetch(positions):
             if self._stop.is_set:
@@ -319,11 +211,11 @@ class _Session:
                     raise HistoryRefused(answer.name)
                 failed[number] = answer.message
             elif isinstance(answer, Lost):
-                notice(
-                    f"{OFFSETS_TOPIC}-{number}: offsets {answer.position} to {answer.resumed - 1} are missing: "
-                    f"{answer.reason}"
-                )
+                self._flush()
                 self._recorder.lose(answer)
+                for _, start, end, _, _, reason in self.journal.unwritten.gaps:
+                    notice(f"{OFFSETS_TOPIC}-{number}: offsets {start} to {end - 1} are missing: {reason}")
+                self._flush()
             else:
                 self._recorder.take(answer, _now_ms())
             self._flush_if_due()
@@ -354,13 +246,13 @@ class _Session:
     def _take_seen(self, wait_s: float = 0.0) -> None:
         if self.observer is None:
             return
-        self.observer.ask(self._recorder.new_consumers)
-        self._recorder.new_consumers.clear()
+        self.observer.ask(self._watches.new_consumers)
+        self._watches.new_consumers.clear()
         try:
             while True:
                 seen = self.observer.seen.get(timeout=wait_s) if wait_s else self.observer.seen.get_nowait()
                 self.journal.unwritten.posts += self.seen.take(seen)
-                self._recorder.learn()
+                self._watches.learn()
                 wait_s = 0.0
         except Empty:
             return
@@ -392,15 +284,15 @@ class _Session:
                     notice(f"{error}; recording continues when it can be")
                 if self._stop.is_set:
                     return
-                self._stop.wait(_PAUSES_S[min(attempt, 3)])
+                self._stop.wait(PAUSES_S[min(attempt, 3)])
                 attempt += 1
         if self._unwritable:
             self._unwritable = ""
             notice(f"{self.journal.file} can be written again")
         self._flushed_s = time.monotonic()
         self._flush_took_s = time.process_time() - started_s
-        for rebalance in rebalances:
-            _print(rebalance_line(rebalance))
+        for rebalance, members in rebalances:
+            _print(rebalance_line(rebalance, members))
         for _, document in posts:
             _print(finding_line(json.loads(document)))
         if self.sender is None:
@@ -417,9 +309,6 @@ class _Session:
         with suppress(AttributeError, OSError):  # Only the C library of GNU has it.
             # It keeps memory that was freed between long-lived objects, a tenth of all.
             ctypes.CDLL(None).malloc_trim(0)
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 def _partitions(numbers: Sequence[int]) -> str:

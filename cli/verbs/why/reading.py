@@ -83,36 +83,37 @@ def end_of_journal(file: Path) -> int | None:
 
 
 def _of_cluster(choice: Choice, source: SourceOptions, since_ms: int, stated: Knowledge) -> GroupHistoryRead:
-    """From the journal of a running `kohort record` if it covers the time, else from the cluster. If this user may not
-    read the log, from the journal, as far as it goes."""
-    from cli.sources.history.journal import covering_journal
+    """From the cluster, or from the journal of a running `kohort record` if it covers the time, or is complete since
+    an earlier time than the log. If this user may not read the log, from the journal, as far as it goes."""
+    from cli.sources.history.journal import running_journal
     from cli.sources.history.live import HistoryRefused, read_live_history
     from cli.sources.journal.schema import default_journal
     from cli.sources.live import LiveSource
 
     names, has_name = choice
+
+    def of_journal(file: Path, notice: str) -> GroupHistoryRead:
+        read = _of_journal(choice, file, since_ms, stated)
+        return replace(read, notices=(notice, *read.notices))
+
     with opened(source) as cluster:
         if not isinstance(cluster, LiveSource):
             raise UsageError(f"{cluster.name} is not a live cluster")
         cluster_id = cluster.cluster().id or ""
-        covering = covering_journal(data_directory(), cluster_id, since_ms, time.time_ns() // 1_000_000)
-        if covering is not None:
-            return _with_notice(
-                _of_journal(choice, covering, since_ms, stated), f"read from the journal {covering}"
-            )
+        running = running_journal(data_directory(), cluster_id, time.time_ns() // 1_000_000)
+        if running is not None and running[1] <= since_ms:
+            return of_journal(running[0], f"read from the journal {running[0]}")
         try:
-            return read_live_history(cluster, names, since_ms=since_ms, has_name=has_name, stated=stated)
+            read = read_live_history(cluster, names, since_ms=since_ms, has_name=has_name, stated=stated)
         except HistoryRefused as refused:
             journal = default_journal(data_directory(), cluster_id)
             if not journal.is_file():
                 raise
-            return _with_notice(
-                _of_journal(choice, journal, since_ms, stated), f"{refused}; read from {journal} instead"
-            )
-
-
-def _with_notice(read: GroupHistoryRead, text: str) -> GroupHistoryRead:
-    return replace(read, notices=(text, *read.notices))
+            return of_journal(journal, f"{refused}; read from {journal} instead")
+        complete_us = max((course.complete_since or 0 for course in read.courses.values()), default=0)
+        if running is not None and running[1] * 1000 < complete_us:
+            return of_journal(running[0], f"read from the journal {running[0]}, which begins before the log")
+        return read
 
 
 def _of_log(choice: Choice, source: SourceOptions, since_ms: int, stated: Knowledge) -> GroupHistoryRead:

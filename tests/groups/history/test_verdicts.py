@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 
 import pytest
 
 from groups.history.causes import RebalanceCause
-from groups.history.commits import Commits
+from groups.history.commits import RECENT, Commits, PlaceCommit
 from groups.history.course import GroupHistory
 from groups.history.departures import NOTHING, judge
-from groups.history.events import Departure, GroupEvent, MemberRecord, Protocol
+from groups.history.events import Departure, GroupEvent, MemberRecord, Place, Protocol
 from tests.groups.history.simulated import GROUP, SimulatedGroup
 from tests.support.long import cases
 
@@ -35,7 +35,8 @@ def test_no_verdict_is_wrong() -> None:
 @pytest.mark.parametrize("seed", SEEDS[:10])
 def test_a_group_that_is_followed_has_the_same_course(seed: int) -> None:
     group = SimulatedGroup(seed)
-    followed = GroupHistory(GROUP, group.knowledge)
+    recent = defaultdict[Place, deque[PlaceCommit]](lambda: deque(maxlen=RECENT))
+    followed = GroupHistory(GROUP, recent.__getitem__, group.knowledge)
     settled = []
     for item in group.log:
         if isinstance(item, GroupEvent):
@@ -43,6 +44,7 @@ def test_a_group_that_is_followed_has_the_same_course(seed: int) -> None:
             settled.append(followed.settled(item.time))
         else:
             place, time, offset, _ = item
+            recent[place].append(PlaceCommit(time, offset))
             followed.commit(place, time, offset)
     settled.append(followed.finish())
     course = group.course(group.knowledge)

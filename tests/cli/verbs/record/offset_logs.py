@@ -28,7 +28,9 @@ START_MS = 1_767_225_600_000
 TOPIC_ID = UUID(int=7)
 
 
-def generation(group: str, number: int, members: list[str], at_ms: int) -> stored.ClassicGroupRecord:
+def generation(
+    group: str, number: int, members: list[str], at_ms: int, *, is_static: bool = False
+) -> stored.ClassicGroupRecord:
     """A generation in which the members share the partitions of `orders`."""
     value = stored.ClassicGroupValue(
         protocol_type="consumer",
@@ -39,7 +41,7 @@ def generation(group: str, number: int, members: list[str], at_ms: int) -> store
         members=tuple(
             stored.ClassicMemberValue(
                 member=member,
-                instance=None,
+                instance=f"i-{member}" if is_static else None,
                 client_id=member[:2],
                 host="/10.0.0.1",
                 rebalance_timeout_ms=300_000,
@@ -141,16 +143,8 @@ class Rig:
         self.journal = JournalWriter(self.file, {"cluster": "c"})
         self.recorder = LogRecorder(self.journal, dict, report=self.lines.append)
         before = self.journal.positions.get(0)
-        reading = LogReading(position=0)
-        if before is not None:
-            reading = LogReading(
-                position=0,
-                counted=before.next_offset,
-                begun=before.begun_offset,
-                time_ms=before.time_ms,
-                since_ms=before.since_ms,
-            )
-        self.recorder.start(0, reading)
+        reading = LogReading(number=0, position=0) if before is None else LogReading.after(0, before, 0)
+        self.recorder.start(reading)
 
     def kill(self) -> None:
         self.journal.close()
@@ -160,9 +154,11 @@ class Rig:
         return self.recorder.progress[0].position
 
     def read(self, most: int = 1 << 30) -> None:
+        if self.recorder.progress[0].look_back is not None:  # the cluster confirms the position
+            self.recorder.take(self.batches.fetch(self.position, 0), 0)
         self.recorder.take(self.batches.fetch(self.position, most), 0)
         self.recorder.settle(0)
 
     def flush(self) -> list[int]:
         new, _ = self.recorder.flush(time.time_ns() // 1_000_000)
-        return [rebalance.offset for rebalance in new]
+        return [rebalance.offset for rebalance, _ in new]

@@ -26,11 +26,11 @@ def record(data: Path, file: Path) -> None:
     """Record a log directory, a few batches at a time."""
     journal = JournalWriter(file, {"cluster": "c"})
     recorder = LogRecorder(journal, dict, report=print)
-    recorder.knowledge = lambda _: STATED
+    recorder.watches.knowledge = lambda _: STATED
     for directory in sorted(data.glob("__consumer_offsets-*")):
         number = int(directory.name.rpartition("-")[2])
-        reading = LogReading(position=0)
-        recorder.start(number, reading)
+        reading = LogReading(number=number, position=0)
+        recorder.start(reading)
         for path in list_segments(directory):
             segment = read_segment(path)
             for start in range(0, len(segment.batches), 20):

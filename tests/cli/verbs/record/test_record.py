@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 from threading import Event, Thread
 
@@ -16,6 +18,7 @@ import pytest
 
 from cli.sources.history.journal import read_journal_history
 from cli.sources.history.logs import read_log_history
+from coordinator.store.partition_files import partitions_for
 from groups.history.causes import RebalanceCause
 from tests.cli.command import Kohort
 from tests.cli.verbs.exporter.scrapes import Figures
@@ -23,11 +26,13 @@ from tests.cli.verbs.record.test_recorder import commits_of, count_commits
 from tests.cli.verbs.watch.running import Running, in_pipe
 from tests.kafka.broker import Broker, RunningBroker
 from tests.kafka.commits import commit_request, send_commits
+from tests.kafka.coordinator import running_broker
 from tests.kafka.http_server import Answer, Asked, http_server
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from tests.support.long import cases
+from tests.support.long import LONG, cases
+from wire.log.segments import list_segments, read_segment
 
 pytestmark = pytest.mark.usefixtures("handled_interrupts")
 
@@ -70,6 +75,7 @@ def test_a_member_that_joins_and_leaves_is_recorded_and_reported(
             wait_until(
                 lambda: any(json.loads(one.body)["event"] == "storm" for one in asked), "a storm is posted"
             )
+            assert f": join of {member.name} on " in recording.stdout
             assert recording.interrupt(signal.SIGTERM) == 0
     assert [number for _, number in rebalances(file, group)] == [1, 0, 1, 0]
     storm = next(document for one in asked if (document := json.loads(one.body))["event"] == "storm")
@@ -113,6 +119,69 @@ def test_killed_again_and_again_it_counts_everything_once(
         keys = database.execute("SELECT group_id, log_offset FROM rebalances").fetchall()
     assert len(keys) == len(set(keys))
     print(f"{sum(count_commits(file).values()):,} commits and {len(keys)} rebalances, each once")
+
+
+@LONG
+@pytest.mark.kafka
+@pytest.mark.parametrize("is_recording", [True, False])
+def test_a_broker_that_restarts_or_loses_records_changes_no_count(
+    kohort: Kohort, kafka_jars: Path, members: Members, tmp_path: Path, is_recording: bool
+) -> None:
+    """It is killed twice; then the last records are cut off its log, and others come at their offsets, while it is
+    recorded, or before the recorder starts again."""
+    topic, group, load, file = "orders", "group", "load", tmp_path / "j.db"
+    turns = count()
+    with running_broker(kafka_jars, tmp_path / "kafka") as broker:
+        create_topics(broker, {topic: 4})
+        line = f"record -b {broker.bootstrap} --journal"
+        members.confluent(broker, group, [topic], session_timeout_ms=6_000)
+        with in_pipe(kohort, tmp_path, line, file, name="record") as recording:
+            for _ in range(2):
+                commit_often(broker, load, topic, next(turns))
+                broker.crash()
+                broker.start()
+            commit_often(broker, load, topic, next(turns))
+            recording.wait_for(lambda _: is_equal_to_log(file, broker), "everything is recorded")
+            if not is_recording:
+                recording.interrupt(signal.SIGTERM)
+            broker.stop()
+            lost = cut(broker.data, load, batches=20)
+            broker.start()
+            for _ in range(2):
+                commit_often(broker, load, topic, next(turns))
+            if is_recording:
+                recording.wait_for(lambda run: "the log was truncated" in run.stderr, "it is reported")
+                recording.interrupt(signal.SIGTERM)
+        kohort(line.replace("record ", "record --once "), file).succeeded()
+        assert is_equal_to_log(file, broker, lost)
+        why = kohort("why --since 1h --journal", file, load)
+        assert "are not in the journal: the cluster lost them again" in why.stderr + why.stdout
+
+
+def commit_often(broker: Broker, group: str, topic: str, turn: int) -> None:
+    send_commits(broker, [commit_request(group, topic, [100 * turn + index] * 4) for index in range(100)])
+
+
+def is_equal_to_log(file: Path, broker: Broker, lost: int = 0) -> bool:
+    """Whether the journal has the commits of the log, and those that were lost, and the same rebalances."""
+    expected = read_log_history([broker.data], [], since_ms=0, has_name=lambda _: True).courses
+    recorded = read_journal_history(file, [], since_ms=0, has_name=lambda _: True).courses
+    counts = sum(count_commits(file).values()), sum(commits_of(dict(expected)).values()) + lost
+    print(f"{counts} commits")
+    return counts[0] == counts[1] and all(
+        [(row.offset, row.epoch) for row in recorded[group].rebalances]
+        == [(row.offset, row.epoch) for row in course.rebalances]
+        for group, course in expected.items()
+    )
+
+
+def cut(data: Path, group: str, batches: int) -> int:
+    """Cut batches off the end of a group's partition of the log. Returns the number of their records."""
+    number = partitions_for([group], len(list(data.glob("__consumer_offsets-*"))))[0]
+    segment = read_segment(list_segments(data / f"__consumer_offsets-{number}")[-1])
+    os.truncate(segment.path, int(segment.batches.positions[-batches]))
+    segment.path.with_suffix(".index").unlink()  # a broker writes it again
+    return int(segment.batches.headers["count"][-batches:].sum())
 
 
 def has_lines(text: str, least: int, recording: Running) -> bool:

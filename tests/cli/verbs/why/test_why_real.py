@@ -10,6 +10,7 @@ from unittest.mock import patch
 import pytest
 from confluent_kafka import Producer
 
+import cli.sources.history.journal
 import cli.sources.history.live
 from cli.sources.history.live import HistoryRefused
 from tests.cli.command import Answer, Kohort
@@ -95,8 +96,15 @@ def test_a_crash_and_a_departure_are_the_same_live_and_in_the_log(
     assert _answers(recorded) == _answers(live)
     refused = HistoryRefused("TOPIC_AUTHORIZATION_FAILED")
     here = {"XDG_DATA_HOME": str(kohort.data.parent)}
-    with patch.object(cli.sources.history.live, "read_live_history", side_effect=refused):
-        fallback = kohort.quick("why", group, "--since", "2001-01-01", *since[2:], *cluster, **here)
+    by_itself = kohort.quick("why", group, *since, *cluster, **here).succeeded(
+        stderr=f"kohort: read from the journal {journal}\n"
+    )
+    assert _answers(by_itself) == _answers(live)
+    with (
+        patch.object(cli.sources.history.live, "read_live_history", side_effect=refused),
+        patch.object(cli.sources.history.journal, "running_journal", return_value=None),
+    ):
+        fallback = kohort.quick("why", group, *since, *cluster, **here)
     assert "READ and DESCRIBE on the topic __consumer_offsets" in fallback.stderr
     assert _answers(fallback) == _answers(live)
     (answer,) = live.document["groups"]
