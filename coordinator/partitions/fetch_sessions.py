@@ -8,18 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.log_records import (
-        FetchRequest,
-        FetchRequestTopicPartition,
-        FetchResponseResponsePartitionFields,
-    )
-
+from wire.messages.schemas import log_records as schemas
 
 NO_SESSION = 0
 WITHOUT, FIRST = -1, 0  # epochs of a request
@@ -37,8 +30,8 @@ class PartitionKey(NamedTuple):
     partition: int
 
 
-Requested: TypeAlias = "FetchRequestTopicPartition"
-Result: TypeAlias = "FetchResponseResponsePartitionFields"
+Requested: TypeAlias = "schemas.FetchRequestTopicPartition"
+Result: TypeAlias = "schemas.FetchResponseResponsePartitionFields"
 Results: TypeAlias = "dict[PartitionKey, Result]"
 
 
@@ -99,7 +92,7 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(self, request: FetchRequest, now_ms: int, *, by_id: bool) -> SessionFetch:
+    def begin(self, request: schemas.FetchRequest, now_ms: int, *, by_id: bool) -> SessionFetch:
         """Start a request, whose topics are identified by id or by name."""
         asked = {
             PartitionKey(topic.topic, topic.topic_id, one.partition): one
@@ -122,7 +115,11 @@ class FetchSessions:
         return self._continued(session, asked, request, now_ms)
 
     def _continued(
-        self, session: _Session, asked: Mapping[PartitionKey, Requested], request: FetchRequest, now_ms: int
+        self,
+        session: _Session,
+        asked: Mapping[PartitionKey, Requested],
+        request: schemas.FetchRequest,
+        now_ms: int,
     ) -> SessionFetch:
         for key, one in asked.items():
             session.partitions.setdefault(key, _Cached(one)).asked = one

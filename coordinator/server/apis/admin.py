@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from coordinator.configs.features import Features, FeatureUpdate, UpgradeType
 from coordinator.server.apis.cluster import described_partition
@@ -17,11 +16,8 @@ from coordinator.server.topics import missing
 from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import admin as schemas
-    from wire.messages.schemas.cluster import UpdateFeaturesRequest, UpdateFeaturesRequestFeatureUpdate
-
+from wire.messages.schemas import admin as schemas
+from wire.messages.schemas import cluster as cluster_schemas
 
 MOST_PARTITIONS = 2_000  # a client's limit can only be lower (`max.request.partition.size.limit`)
 
@@ -205,7 +201,7 @@ def feature_fields(features: Features, version: int) -> AnswerFields:
 
 
 @requires_operation(Operation.ALTER, results=())
-async def update_features(exchange: Exchange[UpdateFeaturesRequest]) -> AnswerFields:
+async def update_features(exchange: Exchange[cluster_schemas.UpdateFeaturesRequest]) -> AnswerFields:
     """UpdateFeatures v0–v2 (KIP-584): update types and dry runs since v1; all updates or none."""
     request, configs = exchange.request, exchange.cluster.configs
     updates = [
@@ -224,7 +220,7 @@ async def update_features(exchange: Exchange[UpdateFeaturesRequest]) -> AnswerFi
     return {**error, "results": [{"feature": update.name, **done} for update in shown]}
 
 
-def _type(one: UpdateFeaturesRequestFeatureUpdate, version: int) -> int:
+def _type(one: cluster_schemas.UpdateFeaturesRequestFeatureUpdate, version: int) -> int:
     if version >= WITH_TYPES:
         return int(one.upgrade_type)
     return UpgradeType.SAFE_DOWNGRADE if one.allow_downgrade else UpgradeType.UPGRADE

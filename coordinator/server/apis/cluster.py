@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
@@ -17,10 +16,7 @@ from coordinator.server.topics import missing
 from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import CLUSTER_NAME, Operation, ResourceType
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import cluster as schemas
-
+from wire.messages.schemas import cluster as schemas
 
 BY_ID = 12
 UNKNOWN_TOPIC = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from coordinator.configs.definitions import BROKER, GROUP, TOPIC, Definition, Type
 from coordinator.configs.effective import ALL, Synonym
@@ -22,10 +22,7 @@ from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.topics import check_name, missing
 from wire.acls import ConfigSource, Operation
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import cluster as schemas
-
+from wire.messages.schemas import cluster as schemas
 
 OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP = 2, 4, 8, 16, 32
 TYPES = frozenset({OF_TOPIC, OF_BROKER, OF_BROKER_LOGGER, OF_CLIENT_METRICS, OF_GROUP})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from coordinator.engine.groups import DeleteGroups, ListGroups
 from coordinator.server.apis.fields import MALFORMED, LazyEntries
 from coordinator.server.apis.permissions import MESSAGES
@@ -12,10 +10,7 @@ from coordinator.store.partition_files import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from groups.listing import GroupListing
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas.groups import DeleteGroupsRequest, FindCoordinatorRequest, ListGroupsRequest
-
+from wire.messages.schemas import groups as schemas
 
 GROUP, TRANSACTION = 0, 1
 SEVERAL = 4
@@ -28,7 +23,7 @@ _RESOURCES = {
 _TOPICS = {GROUP: OFFSETS_TOPIC, TRANSACTION: TRANSACTIONS_TOPIC}
 
 
-async def find_coordinator(exchange: Exchange[FindCoordinatorRequest]) -> AnswerFields:
+async def find_coordinator(exchange: Exchange[schemas.FindCoordinatorRequest]) -> AnswerFields:
     """FindCoordinator v0–v6: key types v1, several keys v4 (KIP-699). Each key has exactly one coordinator."""
     request, cluster = exchange.request, exchange.cluster
     kind = request.key_type
@@ -67,7 +62,7 @@ def _no_coordinator(error: ErrorCode, message: str) -> AnswerFields:
     return {"node_id": -1, "host": "", "port": -1, "error_code": error, "error_message": message}
 
 
-async def list_groups(exchange: Exchange[ListGroupsRequest]) -> AnswerFields:
+async def list_groups(exchange: Exchange[schemas.ListGroupsRequest]) -> AnswerFields:
     """ListGroups v0–v5: states v4 (KIP-518), types v5 (KIP-848)."""
     request = exchange.request
     call = ListGroups(states=tuple(request.states_filter), types=tuple(request.types_filter))
@@ -93,7 +88,7 @@ def _listed(group: GroupListing) -> AnswerFields:
     }
 
 
-async def delete_groups(exchange: Exchange[DeleteGroupsRequest]) -> AnswerFields:
+async def delete_groups(exchange: Exchange[schemas.DeleteGroupsRequest]) -> AnswerFields:
     """DeleteGroups v0–v2."""
     request = exchange.request
     deleted = await exchange.ask_each(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
@@ -19,11 +18,8 @@ from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.store.partition_files import INTERNAL_TOPICS
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import admin as admin_schemas
-    from wire.messages.schemas import log_records as log_records_schemas
-
+from wire.messages.schemas import admin as admin_schemas
+from wire.messages.schemas import log_records as log_records_schemas
 
 _log = logging.getLogger(__name__)
 

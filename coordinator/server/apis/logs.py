@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING
 
 from coordinator.errors import RequestRefused
 from coordinator.partitions import partition as positions
@@ -14,11 +13,8 @@ from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.limits import Turn
 from wire.acls import Operation
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import log_records as schemas
-    from wire.messages.schemas.offsets import ListOffsetsRequest, ListOffsetsRequestTopicPartition
-
+from wire.messages.schemas import log_records as schemas
+from wire.messages.schemas import offsets as offsets_schemas
 
 COMMITTED = 1
 NONE = -1
@@ -34,7 +30,7 @@ SINCE = {
 NEVER = 1 << 15
 
 
-async def list_offsets(exchange: Exchange[ListOffsetsRequest]) -> AnswerFields:
+async def list_offsets(exchange: Exchange[offsets_schemas.ListOffsetsRequest]) -> AnswerFields:
     """ListOffsets v1–v11: isolation v2, leader epochs v4, max timestamp v7, tiered storage v8, v9 and v11."""
     request = exchange.request
     named = Counter((topic.name, one.partition_index) for topic in request.topics for one in topic.partitions)
@@ -51,10 +47,10 @@ async def list_offsets(exchange: Exchange[ListOffsetsRequest]) -> AnswerFields:
 
 
 async def _listed(
-    exchange: Exchange[ListOffsetsRequest],
+    exchange: Exchange[offsets_schemas.ListOffsetsRequest],
     name: str,
     twice: set[tuple[str, int]],
-    requested: ListOffsetsRequestTopicPartition,
+    requested: offsets_schemas.ListOffsetsRequestTopicPartition,
 ) -> AnswerFields:
     offset, timestamp, leader_epoch, error = NONE, NONE, NONE, ErrorCode.NONE
     try:

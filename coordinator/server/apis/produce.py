@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
@@ -15,10 +14,7 @@ from coordinator.server.limits import Limits, Turn
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity, batch_at
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import log_records as schemas
-
+from wire.messages.schemas import log_records as schemas
 
 MANY_RECORDS, VERY_MANY_RECORDS = 20_000, 100_000
 """A batch that declares more records is read in a thread, or one after the other: a small one can take a second."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 from uuid import UUID
 
 from coordinator.errors import InvalidSetting, RequestRefused
@@ -19,10 +19,7 @@ from coordinator.server.exchange import AnswerFields, Exchange
 from coordinator.server.placement import Replicas
 from coordinator.server.topics import Topics, check_distinct, check_name
 from wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import admin as schemas
-
+from wire.messages.schemas import admin as schemas
 
 MOST_PARTITIONS = 10_000  # new ones per request: the controller writes at most this many records at once
 TOO_MANY = "Unable to perform excessively large batch operation."

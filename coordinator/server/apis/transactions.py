@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from coordinator.engine.offsets.commit import TxnOffsetCommit, find_topic
 from coordinator.errors import RequestRefused
@@ -28,11 +27,8 @@ from groups.regex.broker import InvalidRegexError, compile_filter
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
-
-if TYPE_CHECKING:
-    from wire.messages.schemas import transactions as schemas
-    from wire.messages.schemas.log_records import InitProducerIdRequest
-
+from wire.messages.schemas import log_records as log_records_schemas
+from wire.messages.schemas import transactions as schemas
 
 FORBIDDEN = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 KNOWS_FENCED = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "AddOffsetsToTxn": 2, "EndTxn": 2}
@@ -43,7 +39,7 @@ ADDS_PARTITION = 5  # the first TxnOffsetCommit version that adds the offsets pa
 KNOWS_ABORTABLE = 4  # the first version whose clients know TRANSACTION_ABORTABLE
 
 
-async def init_producer_id(exchange: Exchange[InitProducerIdRequest]) -> AnswerFields:
+async def init_producer_id(exchange: Exchange[log_records_schemas.InitProducerIdRequest]) -> AnswerFields:
     """InitProducerId v0–v5: a producer that continues after an error v3 (KIP-360)."""
     request = exchange.request
     transactional_id = request.transactional_id
