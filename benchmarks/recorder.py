@@ -4,8 +4,6 @@ The log has 20,000 commits a second of 5,000 groups × 20 partitions for MINUTES
 batch as a broker writes it, and a rebalance of a group every second. The recorder takes it as from a fetch of a second,
 writes every 5 s of it, and prints processor time and memory a minute."""
 
-from __future__ import annotations
-
 import resource
 import sys
 import tempfile

@@ -3,8 +3,6 @@
 5,000 groups without members commit 20 partitions each, in turn. Prints the recorder's processor time and memory by the
 minute, how far it is behind, and how long `kohort why` takes, alone and while it records."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sqlite3

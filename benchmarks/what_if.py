@@ -5,8 +5,6 @@ The past is simulated: restarts, a third of them crashes, at random times. The c
 scenario, as the log of a broker would.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import time

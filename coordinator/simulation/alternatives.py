@@ -1,8 +1,6 @@
 """What might have been: the scenario of a group's past with another protocol, assignor or setting, or with static
 members, in every combination."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product

@@ -4,8 +4,6 @@ A figure agrees if the observed one differs from the median of the seeds by no m
 the range of the seeds, by no more than half of it. Both are counted in the same way, from the log that the broker or
 the simulation has written."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

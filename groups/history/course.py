@@ -1,8 +1,6 @@
 """The course of a group: its rebalances with their causes, and the owners of its partitions over time; of a whole log
 at once (`course_of`), or while its log is followed (`GroupHistory`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias

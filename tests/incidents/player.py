@@ -1,7 +1,5 @@
 """Plays an incident with real consumers on a real broker, while records are written to its topics."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

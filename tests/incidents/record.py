@@ -3,8 +3,6 @@
 A recording is a broker's log directory with the partitions of `__consumer_offsets` and the cluster's metadata, and when
 each story began, which with `stories.yaml` is the truth."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 import tempfile

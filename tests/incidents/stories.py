@@ -1,7 +1,5 @@
 """The stories of `stories.yaml`: what is done to a group of real consumers, and what its rebalances are caused by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

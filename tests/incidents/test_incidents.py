@@ -1,7 +1,5 @@
 """No cause of what was done to real groups is named wrongly; what is not known is listed with its reason."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import pytest

@@ -2,8 +2,6 @@
 
 `make incidents` plays all stories; `KOHORT_WRITE_GOLDEN=1 make incidents` also records them (`recorded/`)."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,8 +1,6 @@
 """What `kohort what-if` predicts for recorded groups is what real clients cost: the same timelines are played again,
 under the alternative, on a real broker."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The layout of a journal, version `FORMAT`. Times end in their unit and count from 1970, UTC; `docs/record.md`
 explains every table to readers who use SQL."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from pathlib import Path

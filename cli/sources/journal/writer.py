@@ -1,8 +1,6 @@
 """The one writer of a journal: what was read from the log is collected, and written with the positions after it in one
 transaction. A transaction that fails changes nothing; what it was to write is kept for the next attempt."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

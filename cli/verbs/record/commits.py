@@ -2,8 +2,6 @@
 those of open transactions, which count at their own offset once the marker of their transaction commits them; and the
 groups of partitions, by number."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from sys import intern
 

@@ -1,8 +1,6 @@
 """Follows every partition of `__consumer_offsets`: the bytes after the positions, and the gaps in between. The client
 is opened again after errors, until a signal stops it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -2,8 +2,6 @@
 the findings of `kohort diagnose`. A thread reads them with separate connections, so that it delays no recording; what
 it observed is added to the journal."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,8 +1,6 @@
 """What a recorder makes of the log: commits of each partition and minute, records of groups, and from these their
 rebalances. All of it is written with the position after it, in one transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from uuid import UUID
 

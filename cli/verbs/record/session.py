@@ -1,7 +1,5 @@
 """Run `kohort record`: fetch, record and write, until a signal or, with `--once`, the end of the log."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import json

@@ -1,8 +1,6 @@
 """Groups whose records are followed: a group with new records is watched, and its commits are kept one by one, until
 its rebalances are judged and its partitions make progress again."""
 
-from __future__ import annotations
-
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence

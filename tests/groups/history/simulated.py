@@ -1,7 +1,5 @@
 """Simulated groups whose members close, crash, freeze and fall behind, their log, and why each member departed."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field

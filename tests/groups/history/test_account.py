@@ -1,7 +1,5 @@
 """Accounts of scripted courses: who, how often, what was not read; nothing is lost when repetitions are folded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """No verdict on a departed member is wrong, whatever happened to its group; a group that is followed gets the same."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 

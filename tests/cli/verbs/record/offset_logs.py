@@ -1,7 +1,5 @@
 """Logs of `__consumer_offsets` for the recorder: groups that rebalance and commit, and a recorder that reads them."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from random import Random

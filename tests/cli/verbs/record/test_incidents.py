@@ -1,7 +1,5 @@
 """Incidents of real consumers: the recorder, its journal and the log directory name the same causes."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

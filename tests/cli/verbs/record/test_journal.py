@@ -1,7 +1,5 @@
 """The journal's file: who may write it, what a full disk, damage and other formats do, and what is deleted."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import suppress
 from pathlib import Path

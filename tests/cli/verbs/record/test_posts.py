@@ -1,7 +1,5 @@
 """Webhooks and commands: what they get, and that a receiver that fails or hangs delays no recording."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The recorder: what it writes equals what the log has, wherever it is stopped, and each thing is there once."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 from random import Random
