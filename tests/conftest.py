@@ -1,5 +1,6 @@
 """What the tests of every folder share."""
 
+import gc
 import os
 import time
 from pathlib import Path
@@ -40,6 +41,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(LONG)
     waiting = {item.path for item in items if "kafka_jars" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: (rank(item.nodeid.split("::", 1)[0]), item.path not in waiting))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # the tests themselves, which no collection needs to walk
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:

@@ -11,7 +11,6 @@ from cli.sources.wire_source import WireSource
 from groups.model import Group
 from groups.succession import Succession, after_load, succession
 from tests.kafka.broker import Broker
-from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.groups import wait_group
 from tests.migration.raw_group import RawGroup
 from tests.support.long import cases
@@ -66,7 +65,6 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
     start_broker: Callable[[dict[str, str]], Broker],
 ) -> None:
     broker = start_broker({})
-    wait_for_coordinator(broker)
     rng, differed = random.Random(4), 0
     groups = []
     for _ in range(8):

@@ -13,7 +13,6 @@ from tests.coordinator.store.real_log import RealLog
 from tests.coordinator.store.replayed import Sequential, groups, other_groups
 from tests.kafka.broker import Broker
 from tests.kafka.commits import commit_request, send_commits
-from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.topics import create_topics, set_config
 from tests.support.long import IS_LONG
 
@@ -31,7 +30,6 @@ def test_a_broker_may_write_and_compact_meanwhile(
     start_broker: Callable[[Mapping[str, str]], Broker],
 ) -> None:
     broker = start_broker({"offsets.topic.num.partitions": "1", **NEVER_STOPS_CLEANING})
-    wait_for_coordinator(broker)
     settings = {"internal.segment.bytes": str(SEGMENT_BYTES), "file.delete.delay.ms": "0"}
     set_config(broker, ResourceType.TOPIC, "__consumer_offsets", settings)
     create_topics(broker, {TOPIC: PARTITIONS})
