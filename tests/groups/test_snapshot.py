@@ -96,7 +96,7 @@ FILE = Path("snapshot")
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["yaml", "json"])
 @given(snapshot=snapshots)
-@settings(max_examples=cases("KOHORT_EXAMPLES", 30, many=1_000))
+@settings(max_examples=cases("KOHORT_EXAMPLES", 15, many=1_000))
 def test_what_is_written_is_what_is_read(as_json: bool, snapshot: Snapshot) -> None:
     text = snapshot_text(snapshot, as_json=as_json)
     assert parse_snapshot(FILE, text) == snapshot
@@ -104,7 +104,7 @@ def test_what_is_written_is_what_is_read(as_json: bool, snapshot: Snapshot) -> N
 
 
 @given(snapshot=snapshots)
-@settings(max_examples=cases("KOHORT_EXAMPLES", 30, many=1_000))
+@settings(max_examples=cases("KOHORT_EXAMPLES", 15, many=1_000))
 def test_any_reader_of_yaml_or_json_reads_the_same(snapshot: Snapshot) -> None:
     assert yaml.safe_load(snapshot_text(snapshot)) == snapshot_tree(snapshot)
     # JSON has no numbers for keys.
@@ -177,7 +177,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 @given(data=mutated())
-@settings(max_examples=cases("KOHORT_EXAMPLES", 80, many=2_000))
+@settings(max_examples=cases("KOHORT_EXAMPLES", 40, many=2_000))
 def test_a_mutated_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "mutated.yaml"
     file.write_bytes(data)

@@ -285,7 +285,7 @@ def changed(draw: st.DrawFn) -> str:
 
 
 @given(text=changed())
-@settings(max_examples=cases("KOHORT_EXAMPLES", 150, many=5_000), deadline=None)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 75, many=5_000), deadline=None)
 def test_a_changed_file_is_read_or_refused(text: str) -> None:
     with suppress(TreeError):
         scenario = parse_scenario(FILE, text)
@@ -294,7 +294,7 @@ def test_a_changed_file_is_read_or_refused(text: str) -> None:
 
 
 @given(data=st.binary(max_size=100), index=st.integers(0, len(YAML)), length=st.integers(0, 60))
-@settings(max_examples=cases("KOHORT_EXAMPLES", 100, many=5_000), deadline=None)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=5_000), deadline=None)
 def test_broken_bytes_are_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, index: int, length: int
 ) -> None:

@@ -80,7 +80,7 @@ def open_records(directory: Path) -> dict[int, bytes | None]:
     return {offset: value for values in running.values() for offset, value in values.items()}
 
 
-@settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=1_000))
+@settings(max_examples=cases("KOHORT_EXAMPLES", 25, many=1_000))
 @given(steps=STEPS, segment_bytes=st.sampled_from([1, 300, 1 << 20]))
 def test_compaction_changes_nothing_but_removed_records(
     steps: list[tuple[object, ...]], segment_bytes: int
@@ -106,7 +106,7 @@ def test_compaction_changes_nothing_but_removed_records(
         assert sum(path.stat().st_size for path in list_segments(directory)) <= size
 
 
-@settings(max_examples=cases("KOHORT_EXAMPLES", 50, many=1_000))
+@settings(max_examples=cases("KOHORT_EXAMPLES", 25, many=1_000))
 @given(
     steps=st.lists(
         st.one_of(st.tuples(st.just("plain"), RECORDS, st.just(Codec.NONE)), st.tuples(st.just("roll")))

@@ -19,7 +19,7 @@ from wire.log.batch_writer import encode_batch
 from wire.log.compression import Codec
 from wire.log.control_records import ControlType, end_of_transaction
 
-CASES = cases("KOHORT_FUZZ_CASES", 10_000, many=1_000_000)
+CASES = cases("KOHORT_FUZZ_CASES", 5_000, many=1_000_000)
 MOST_BYTES = 2 * compression.MOST_BYTES
 """The memory limit: a batch of any size may decompress to half of it, and is copied behind another one."""
 

@@ -132,7 +132,7 @@ def histories(draw: st.DrawFn) -> tuple[list[RecordDigest], list[tuple[RecordDig
     return [entry for entry in log if entry.offset not in lost], copy, draw(st.integers(0, len(log)))
 
 
-@settings(max_examples=cases("KOHORT_PROOFS", 250, many=50_000), deadline=None)
+@settings(max_examples=cases("KOHORT_PROOFS", 125, many=50_000), deadline=None)
 @given(histories(), st.sampled_from([1, 5, 20, 100, 100]))
 def test_what_is_proved_skips_nothing_and_reads_nothing_again(
     history: tuple[list[RecordDigest], list[tuple[RecordDigest, int]], int], search: int

@@ -16,7 +16,7 @@ from wire.log.offset_columns import NO_TOPIC_ID, read_offset_value, read_offset_
 from wire.messages.reader import DecodeError
 from wire.messages.record_codec import UnknownKeyType, decode_value, encode_value, json_key, json_value
 
-CASES = cases("KOHORT_FUZZ_CASES", 5_000, many=1_000_000)
+CASES = cases("KOHORT_FUZZ_CASES", 2_500, many=1_000_000)
 HONEST = 60  # undamaged records of each type and version that the cases start from
 AROUND = b"\x01" * 40
 LYING_LENGTHS = (

@@ -34,7 +34,7 @@ from wire.messages.streams_assignor import (
 RELEASES = ("2.3.1", "2.4.1", "2.8.2", "3.9.1", "4.3.1", "4.4.0")
 RECORDED = "streams_assignor.txt"
 Info = TypeVar("Info", StreamsSubscription, StreamsAssignment)
-CASES = cases("KOHORT_FUZZ_CASES", 4_000, many=1_000_000)
+CASES = cases("KOHORT_FUZZ_CASES", 2_000, many=1_000_000)
 
 
 def recorded() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -197,14 +197,14 @@ def faulty_line(text: str) -> int | None:
     return None
 
 
-@settings(max_examples=cases("KOHORT_EXAMPLES", 150, many=2_000), deadline=None)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 75, many=2_000), deadline=None)
 @given(st.lists(PIECES | st.text(max_size=4), max_size=30).map("".join))
 def test_any_text_is_read_or_refused(text: str) -> None:
     line = faulty_line(text)
     assert line is None or 1 <= line <= len(text) + 1
 
 
-@settings(max_examples=cases("KOHORT_EXAMPLES", 150, many=2_000), deadline=None)
+@settings(max_examples=cases("KOHORT_EXAMPLES", 75, many=2_000), deadline=None)
 @given(st.integers(0, len(WHOLE)), st.integers(0, 8), st.text(max_size=3))
 def test_a_whole_file_with_a_fault_somewhere(position: int, removed: int, put: str) -> None:
     text = WHOLE[:position] + put + WHOLE[position + removed :]

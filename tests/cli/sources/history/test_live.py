@@ -35,7 +35,7 @@ from wire.client.security import ConnectionSettings
 from wire.log.batch_writer import encode_batch
 
 EVER = 1 << 62
-CASES = cases("KOHORT_FUZZ_CASES", 20_000, many=1_000_000)
+CASES = cases("KOHORT_FUZZ_CASES", 10_000, many=1_000_000)
 
 
 def read(broker: Broker, *groups: str, since_ms: int = 0) -> GroupHistoryRead:

@@ -17,7 +17,7 @@ from tests.support.long import cases
 from wire.messages.record_codec import encode_key, encode_value
 
 SINCE_MS = START_MS + 500
-CASES = cases("KOHORT_FUZZ_CASES", 10_000, many=1_000_000)
+CASES = cases("KOHORT_FUZZ_CASES", 5_000, many=1_000_000)
 ORDERS = ("orders", 0)
 
 

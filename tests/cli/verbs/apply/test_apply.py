@@ -179,7 +179,7 @@ DOCUMENTS = TREES | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=cases("KOHORT_FUZZ_CASES", 150, many=20_000), deadline=None)
+@settings(max_examples=cases("KOHORT_FUZZ_CASES", 75, many=20_000), deadline=None)
 @given(DOCUMENTS, st.booleans())
 def test_any_file_is_read_or_refused_and_what_is_read_fits_the_schema(
     tmp_path_factory: pytest.TempPathFactory, tree: Any, as_yaml: bool
