@@ -20,7 +20,7 @@ from tests.coordinator.simulation.scenarios import SHARED, STORM
 from tests.support.long import IS_LONG, cases
 
 SEEDS = range(cases("KOHORT_SEEDS", 4, many=60))
-DRAWS = 200
+DRAWS = 200 if IS_LONG else 80
 SOFT = {"refresh_metadata", "client", "capacity", "_capacity", "state_since_ms", "previous_state"}
 
 
