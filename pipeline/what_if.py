@@ -16,7 +16,7 @@ from coordinator.errors import InvalidSetting
 from coordinator.simulation.alternatives import AS_IT_WAS, WhatIfAlternative, applied
 from coordinator.simulation.calibration import calibration_of
 from coordinator.simulation.from_history import CannotPlayError, Statements, past_of
-from coordinator.simulation.what_if import PlayedPast, play
+from coordinator.simulation.what_if import play
 from groups.history.commits import Commits, PlaceCommits
 from groups.history.course import Course, course_of
 from groups.history.events import KEY_VERSIONS, Place
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _OF_COMMITS = ("topic", "topic_partition", "committed")
-_FIGURES = ("rebalances", "moved", "without_owner_s", "unread_s", "read_twice")
 RESULTS = schemas.table(
     ("group", schemas.STRING, False),
     ("alternative", schemas.STRING, True),  # null: as it was
@@ -125,16 +124,11 @@ def _rows(terms: FleetWhatIf, until: int, course: Course) -> Iterator[schemas.Ta
         "why": why or None,
         "observed_rebalances": past.observed.rebalances,
     }
-    yield about | _figures(simulated)
+    yield about | asdict(simulated.median)
     by_name = {runs.alternative.name: runs for runs in played}
     for alternative in terms.alternatives:  # one that changes nothing costs what the past did
-        figures = _figures(by_name.get(alternative.name, simulated))
-        yield about | figures | {"alternative": alternative.name}
-
-
-def _figures(runs: PlayedPast) -> schemas.TableRow:
-    costs = asdict(runs.median)
-    return {name: costs[name] for name in _FIGURES}
+        runs = by_name.get(alternative.name, simulated)
+        yield about | asdict(runs.median) | {"alternative": alternative.name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

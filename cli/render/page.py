@@ -100,6 +100,7 @@ figcaption { color: var(--faint); font-size: .875rem; max-width: 60rem; }
   body { padding: 1rem .75rem 3rem; }
   th, td { padding-right: .5rem; }
   td { min-width: 6rem; }
+  tr > :first-child { position: sticky; left: 0; background: var(--paper); }
   figure { overflow-x: auto; }
   figure > svg { min-width: 44rem; }
 }

@@ -109,7 +109,7 @@ def past_of(
         prelude_s=draft.prelude_s,
         observed=observed,
         rebalances=tuple(row for row in course.rebalances if begin <= rebalanced_at(row) <= until),
-        commit_interval_ms=draft.commit_interval_ms,
+        commit_interval_ms=draft.rates.interval_ms,
         assumptions=tuple(draft.assumptions(knows_sessions=knows_sessions)),
     )
 
@@ -153,11 +153,11 @@ class _Draft:
 
     def __init__(self, course: Course, begin: int, until: int, stated: Statements) -> None:
         self._course, self._begin, self._until, self._stated = course, begin, until, stated
-        self._rates = rates_of(course.commits, begin, until)
+        self.rates = rates_of(course.commits, begin, until)
         self._unstated = MemberSettings.parse(stated.of_members)
         self._rhythms = Rhythms(
             classic_heartbeat_ms=self._unstated.heartbeat_interval_ms,
-            commit_interval_ms=self._rates.interval_ms,
+            commit_interval_ms=self.rates.interval_ms,
             heartbeat_ms=course.knowledge.heartbeat_interval_ms or 1,
             session_timeout_ms=course.knowledge.session_timeout_ms or 1,
         )
@@ -184,6 +184,7 @@ class _Draft:
         return sorted(timed, key=lambda entry: entry[0].at)
 
     def scenario(self, events: Iterable[model.Event]) -> model.Scenario:
+        rate = self.rates.records_per_s
         return model.Scenario(
             name=self._course.group,
             topics={topic: count for topic, count, _ in self._topics if count is not None},
@@ -195,7 +196,7 @@ class _Draft:
             },
             members={name: self._script(lives[0]) for name, lives in self._workers.items()},
             events=tuple(events),
-            records_per_s=min(self.records_per_s, 1_000_000),
+            records_per_s=min(DEFAULT_RECORDS_PER_S if rate is None else rate, 1_000_000),
             until_s=self._s(self._until),
         )
 
@@ -219,11 +220,6 @@ class _Draft:
     def _s(self, time: int) -> float:
         return max(0.0, self.prelude_s + (time - self._begin) / _US_PER_S)
 
-    @property
-    def records_per_s(self) -> float:
-        measured = self._rates.records_per_s
-        return DEFAULT_RECORDS_PER_S if measured is None else measured
-
     # Members.
 
     def _member_events(self) -> Iterator[tuple[model.Event, float]]:
@@ -244,8 +240,10 @@ class _Draft:
                     yield stop(at=stops, member=name), _spread_s(life.end)
 
     def _script(self, life: Life) -> model.MemberScript:
-        record = life.record
-        of_log = {"metadata.max.age.ms": _METADATA_AGE_MS, _COMMIT: self._commit_ms}
+        record, commit_ms = life.record, self.rates.interval_ms
+        of_log = {"metadata.max.age.ms": _METADATA_AGE_MS}
+        if commit_ms is not None:
+            of_log[_COMMIT] = min(max(commit_ms, _COMMITS_MS.start), _COMMITS_MS.stop - 1)
         if record.rebalance_timeout_ms:
             of_log[_POLL] = record.rebalance_timeout_ms
         is_consumer = life.protocol is Protocol.CONSUMER and record.session_timeout_ms is None
@@ -254,9 +252,12 @@ class _Draft:
             of_log[_HEARTBEAT] = min(
                 self._unstated.heartbeat_interval_ms, max(1, record.session_timeout_ms // 3)
             )
-        config = {**{name: str(value) for name, value in of_log.items() if value}, **self._stated.of_members}
+        config = {**{name: str(value) for name, value in of_log.items()}, **self._stated.of_members}
         if is_consumer:
             config = {name: value for name, value in config.items() if name not in (_SESSION, _HEARTBEAT)}
+        topics = record.topics
+        if record.regex or not topics:
+            topics = frozenset(holding.place[0] for holding in self._course.holdings)
         library = library_of(
             Member(id=record.member, instance=record.instance, client=Client(id=record.client_id))
         )
@@ -265,26 +266,11 @@ class _Draft:
             protocol="consumer" if is_consumer else "classic",
             assignors=() if is_consumer else self._assignors,
             remote_assignor=record.assignor if is_consumer else None,
-            topics=tuple(sorted(self._subscribed(record))),
+            topics=tuple(sorted(topics)),
             instance=record.instance,
             after_error="restart",  # By its supervisor, as a container is
             config=config,
         )
-
-    @property
-    def commit_interval_ms(self) -> int | None:
-        return self._rates.interval_ms
-
-    @property
-    def _commit_ms(self) -> int | None:
-        measured = self._rates.interval_ms
-        return None if measured is None else min(max(measured, _COMMITS_MS.start), _COMMITS_MS.stop - 1)
-
-    def _subscribed(self, record: MemberRecord) -> frozenset[str]:
-        """The topics of a member; of one that subscribes by a regex, all that the group has read."""
-        if record.topics and not record.regex:
-            return record.topics
-        return frozenset(holding.place[0] for holding in self._course.holdings)
 
     # Topics.
 
@@ -322,9 +308,9 @@ class _Draft:
                 f"sessions of the consumer protocol last {self._rhythms.session_timeout_ms / 1000:g} s, "
                 f"with heartbeats every {self._rhythms.heartbeat_ms / 1000:g} s, the default"
             )
-        if self._rates.interval_ms is None and _COMMIT not in members:
+        if self.rates.interval_ms is None and _COMMIT not in members:
             yield "members commit every 5 s, the default: the log has no commits of them"
-        if self._rates.records_per_s is None:
+        if self.rates.records_per_s is None:
             yield f"{DEFAULT_RECORDS_PER_S:g} records a second are written to each partition: the log has no commits"
         if unproven := sum(life.unproven for life in self.lives):
             yield f"{counted(unproven, 'departure')} that the log does not explain: closes, or crashes if static"

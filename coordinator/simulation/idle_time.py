@@ -101,9 +101,8 @@ def _periodic_tasks(world: World) -> dict[Process, tuple[PeriodicTask, ...]] | N
     if running and not _is_settled(world.engine.state.groups.get(GROUP)):
         return None
     for process in running:
-        if not process.is_polling or not _is_idle(world, process):
-            return None
-        periodic_tasks = process.member.periodic_tasks
+        is_idle = process.is_polling and _is_idle(world, process)
+        periodic_tasks = process.member.periodic_tasks if is_idle else None
         if periodic_tasks is None:
             return None
         tasks[process] = periodic_tasks

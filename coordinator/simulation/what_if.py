@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from random import Random
 from statistics import median_high
@@ -31,26 +31,13 @@ _CHUNK = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhatIfCost:
-    """The cost of a period. None: the log of a group does not have it."""
+class WhatIfCost(PastCost):
+    """The cost of a period, also what a log does not have: None if it is observed. The time without an owner by the log
+    is a lower bound, since it does not have when members stopped to read."""
 
-    rebalances: int
-    moved: int
-    without_owner_s: float
-    """How long partitions had no owner by the log, which does not have when members stopped to read: a lower bound."""
     unread_s: float | None
     """How long no running member had the partitions, summed over all of them; while none runs, nothing counts."""
     read_twice: int | None
-
-    @classmethod
-    def observed(cls, cost: PastCost) -> WhatIfCost:
-        return cls(
-            rebalances=cost.rebalances,
-            moved=cost.moved,
-            without_owner_s=cost.without_owner_s,
-            unread_s=None,
-            read_twice=None,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,9 +145,7 @@ def play_run(past: Past, alternative: WhatIfAlternative, seed: int) -> PlayedRun
     return PlayedRun(
         seed=seed,
         cost=WhatIfCost(
-            rebalances=cost.rebalances,
-            moved=cost.moved,
-            without_owner_s=cost.without_owner_s,
+            **asdict(cost),
             unread_s=(unread.ms - unread_ms) / 1000,
             read_twice=_read_twice(world) - read_twice,
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 
 from cli.errors import CommandError, ExitStatus, UsageError
@@ -37,6 +37,9 @@ _DAYS_MS = 7 * 86_400_000
 _MOST_ALTERNATIVES = 64
 _PROTOCOLS = {variant.value: variant for variant in Variant if variant is not Variant.AS_WRITTEN}
 _US_PER_S = 1_000_000
+_OBSERVED = (
+    "the recording has the times of its observations, so partitions had no owner for less time than observed"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +77,7 @@ def carry_out(
     alternatives, stated = alternatives_of(options), statements_of(options.assume or ())
     since_ms, until_ms = moment(options.since, "--since"), moment(options.until, "--until")
     now_ms = time.time_ns() // 1_000_000
-    end_ms = now_ms if until_ms is None else until_ms
+    end_ms = now_ms if until_ms is None else min(until_ms, now_ms)
     read = read_history(selection, files, source, end_ms - _DAYS_MS if since_ms is None else since_ms)
     for text in read.notices:
         notice(text)
@@ -85,17 +88,19 @@ def carry_out(
         raise UsageError(f"--since {format_moment(begin_ms)} is not before {format_moment(end_ms)}")
     if not read.courses and not read.problems:
         raise CommandError(f"no group in {read.source}")
-    pasts: list[tuple[Course, Past, _Fitting]] = []
+    pasts: list[tuple[Course, Past, Sequence[WhatIfAlternative], Sequence[WhatIfAlternative]]] = []
     unplayed: list[Problem] = []
     for course in read.courses.values():
         try:
             past = past_of(course, since=begin_ms * 1000, until=end_ms * 1000, stated=stated)
-            pasts.append((course, past, _fitting(past, alternatives)))
+            if files.replay is not None:
+                past = replace(past, assumptions=(*past.assumptions, _OBSERVED))
+            pasts.append((course, *_fitting(past, alternatives)))
         except (CannotPlayError, UsageError) as error:
             if isinstance(error, UsageError) and len(read.courses) == 1:
                 raise UsageError(f"{course.group}, {error}") from None
             unplayed.append(Problem(subject=course.group, message=str(error), group=course.group))
-    total = sum(1 + len(fitting.alternatives) for _, _, fitting in pasts) * options.seeds
+    total = sum(1 + len(fitting) for _, _, fitting, _ in pasts) * options.seeds
     with Progress("simulating", total=total, before_data=True) as progress:
         played = [_play(*past, options.seeds, processes, progress) for past in pasts]
     return WhatIfAnswer(
@@ -109,41 +114,38 @@ def carry_out(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Fitting:
-    """The alternatives that differ from the past, those that do not, and why others are left out."""
-
-    alternatives: tuple[WhatIfAlternative, ...]
-    same: tuple[WhatIfAlternative, ...]
-    left_out: tuple[str, ...]
-
-
 def _play(
     course: Course,
     past: Past,
-    fitting: _Fitting,
+    fitting: Sequence[WhatIfAlternative],
+    same: Sequence[WhatIfAlternative],
     seeds: int,
     processes: int,
     progress: Progress,
 ) -> GroupWhatIf:
     played: list[PlayedPast] = []
-    for runs in play(past, (AS_IT_WAS, *fitting.alternatives), range(1, seeds + 1), processes):
+    for runs in play(past, (AS_IT_WAS, *fitting), range(1, seeds + 1), processes):
         played.append(runs)
         progress.advance(seeds)
     simulated, *others = played
     return GroupWhatIf(
         group=course.group,
-        past=replace(past, assumptions=(*past.assumptions, *fitting.left_out)),
-        observed=replace(WhatIfCost.observed(past.observed), unread_s=_observed_unread_s(course, past)),
+        past=past,
+        observed=WhatIfCost(
+            **asdict(past.observed), unread_s=_observed_unread_s(course, past), read_twice=None
+        ),
         simulated=simulated,
         calibration=calibration_of(past, simulated),
         alternatives=tuple(others),
-        same=fitting.same,
+        same=tuple(same),
     )
 
 
-def _fitting(past: Past, alternatives: Sequence[WhatIfAlternative]) -> _Fitting:
-    """What can be played. Raises UsageError: the past cannot, or no alternative."""
+def _fitting(
+    past: Past, alternatives: Sequence[WhatIfAlternative]
+) -> tuple[Past, Sequence[WhatIfAlternative], Sequence[WhatIfAlternative]]:
+    """The past with what is left out, the alternatives that differ from it, and those that do not. Raises UsageError:
+    the past cannot be played, or no alternative."""
     fitting: list[WhatIfAlternative] = []
     same: list[WhatIfAlternative] = []
     left_out: list[str] = []
@@ -158,7 +160,8 @@ def _fitting(past: Past, alternatives: Sequence[WhatIfAlternative]) -> _Fitting:
             (same if is_same else fitting).append(alternative)
     if not fitting and left_out:
         raise UsageError(left_out[0])
-    return _Fitting(tuple(fitting), tuple(same[1:]), tuple(f"not played: {text}" for text in left_out))
+    left_out_texts = (f"not played: {text}" for text in left_out)
+    return replace(past, assumptions=(*past.assumptions, *left_out_texts)), fitting, same[1:]
 
 
 def _observed_unread_s(course: Course, past: Past) -> float | None:

@@ -25,15 +25,15 @@ _WORDS = {
 }
 """The figures that a log has: they are compared with what was observed, the others with the simulated past."""
 _UNREAD = (
-    "UNOWNED-TIME is what a log shows, and the past is compared by it: an eager group writes when its members have "
-    "stopped already, and no group writes when a process dies. UNREAD-TIME is the whole time in which no running "
-    "member had the partitions; as observed, the time without a commit."
+    "Figures are the medians of the seeds. UNOWNED-TIME is what a log shows, and the past is compared by it: an eager "
+    "group writes when its members have stopped already, and no group writes when a process dies. UNREAD-TIME is the "
+    "whole time in which no running member had the partitions; as observed, the time without a commit."
 )
 
 
 def what_if_document(answer: WhatIfAnswer, output: OutputFormat) -> Document:
     if output is OutputFormat.CSV:
-        blocks: list[Block] = [_table(answer.groups, is_csv=True)]
+        blocks: list[Block] = [_csv_table(answer.groups)]
     else:
         blocks = [block for group in answer.groups for block in _section(answer, group, output)]
     return Document(
@@ -61,10 +61,10 @@ def _section(answer: WhatIfAnswer, group: GroupWhatIf, output: OutputFormat) -> 
     if output in PAGES or len(answer.groups) > 1:
         yield Heading(f"{group.group}: what if", level=1 if len(answer.groups) == 1 else 2)
     yield from _calibration(group)
-    yield _table([group], is_csv=False)
     if output in PAGES and group.alternatives:
         yield Text("Median and range of the time in which partitions were not read:")
         yield _plot(group)
+    yield _table(group)
     if group.same:
         yield Text(f"Nothing changes with: {'; '.join(one.name for one in group.same)}.", Role.FAINT)
     yield Text(_UNREAD, Role.FAINT)
@@ -103,40 +103,50 @@ def _value(figure: ComparedFigure, value: float) -> str:
     return seconds_text(value) if figure.name.endswith("_s") else f"{value:,.0f}"
 
 
-def _table(groups: Sequence[GroupWhatIf], *, is_csv: bool) -> Table:
-    """A row for what was observed, and up to four for each alternative; in CSV with their group. The change is compared
-    with what was observed, or where the log does not have a figure, with the simulated past."""
+def _table(group: GroupWhatIf) -> Table:
+    """The median of each alternative, with the range of the seeds and the change below it. The change is compared with
+    what was observed, or where the log does not have a figure, with the simulated past."""
+    rows: list[list[Cell]] = [["observed", *_cells(group.observed)]]
+    for played in (group.simulated, *group.alternatives):
+        rows.append([played.alternative.name, *_cells(played.median)])
+        rows += [["  lowest", *_cells(played.lowest)], ["  highest", *_cells(played.highest)]]
+        if played is not group.simulated:
+            rows.append(["  change", *_changes(_change_of(group, played))])
+    return Table(columns=columns("ALTERNATIVE", *_HEADINGS), rows=rows)
+
+
+def _csv_table(groups: Sequence[GroupWhatIf]) -> Table:
     rows: list[list[Cell]] = []
     for group in groups:
-        about: list[Cell] = [group.group] if is_csv else []
-        rows.append([*about, "observed", "observed", *_cells(group.observed)])
+        rows.append([group.group, "observed", "observed", *_cells(group.observed)])
         for played in (group.simulated, *group.alternatives):
-            name = played.alternative.name
             of_seeds = {"median": played.median, "lowest": played.lowest, "highest": played.highest}
-            rows += [[*about, name, figures, *_cells(cost)] for figures, cost in of_seeds.items()]
             if played is not group.simulated:
-                rows.append([*about, name, "change", *_changes(group, played, is_csv=is_csv)])
-    heads = (*(("GROUP",) if is_csv else ()), "ALTERNATIVE", "FIGURES", *_HEADINGS)
-    return Table(columns=columns(*heads), rows=rows)
+                of_seeds["change"] = _change_of(group, played)
+            rows += [
+                [group.group, played.alternative.name, figures, *_cells(cost)]
+                for figures, cost in of_seeds.items()
+            ]
+    return Table(columns=columns("GROUP", "ALTERNATIVE", "FIGURES", *_HEADINGS), rows=rows)
 
 
 def _cells(cost: WhatIfCost) -> list[Cell]:
     return [duration_cell(value) if name.endswith("_s") else value for name, value in asdict(cost).items()]
 
 
-def _changes(group: GroupWhatIf, played: PlayedPast, *, is_csv: bool) -> list[Cell]:
-    changes = _change_of(group, played)
-    if is_csv:
-        return [duration_cell(one) if name.endswith("_s") else int(one) for name, one in changes.items()]
-    texts = ((seconds_text(one) if name.endswith("_s") else f"{one:,}", one) for name, one in changes.items())
-    return [f"{'+' if change > 0 else ''}{text}" for text, change in texts]
+def _changes(cost: WhatIfCost) -> list[Cell]:
+    texts = (
+        (seconds_text(value) if name.endswith("_s") else f"{value:,}", value)
+        for name, value in asdict(cost).items()
+    )
+    return [f"{'+' if value > 0 else ''}{text}" for text, value in texts]
 
 
-def _change_of(group: GroupWhatIf, played: PlayedPast) -> dict[str, float]:
-    """The change of the median by figure."""
+def _change_of(group: GroupWhatIf, played: PlayedPast) -> WhatIfCost:
+    """The change of the median."""
     observed, simulated, median = map(asdict, (group.observed, group.simulated.median, played.median))
     before = {name: (observed if name in _WORDS else simulated)[name] for name in median}
-    return {name: round(median[name] - before[name], 3) for name in median}
+    return WhatIfCost(**{name: round(median[name] - before[name], 3) for name in median})
 
 
 def _plot(group: GroupWhatIf) -> Plot:
@@ -170,7 +180,7 @@ def _group_data(group: GroupWhatIf) -> dict[str, object]:
             {
                 **_alternative_data(played.alternative),
                 **_played_data(played),
-                "change": _change_of(group, played),
+                "change": asdict(_change_of(group, played)),
             }
             for played in group.alternatives
         ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def answer(kind: str = "range", *, agrees: bool = True) -> WhatIfAnswer:
     group = GroupWhatIf(
         group="payments",
         past=past,
-        observed=replace(WhatIfCost.observed(past.observed), unread_s=610.5),
+        observed=WhatIfCost(**asdict(past.observed), unread_s=610.5, read_twice=None),
         simulated=simulated,
         calibration=calibration_of(past, simulated),
         alternatives=tuple(others),

@@ -94,6 +94,13 @@ def test_a_crash_and_a_departure_are_the_same_live_and_in_the_log(
     (journal,) = (kohort.data / "journals").glob("*.db")
     recorded = kohort("why", group, *since, "--journal", journal).succeeded(stderr="")
     assert _answers(recorded) == _answers(live)
+    question = ["what-if", group, "--static", "--jobs", "1", "--seeds", "2", *since, "--until"]
+    question.append(live.document["groups"][0]["rebalances"][-1]["end"])
+    played, *others = (
+        kohort.quick(*question, *words).document["groups"]
+        for words in (cluster, ["--log-dir", kafka_broker.data], ["--journal", journal])
+    )
+    assert others == [played, played]
     refused = HistoryRefused("TOPIC_AUTHORIZATION_FAILED")
     here = {"XDG_DATA_HOME": str(kohort.data.parent)}
     by_itself = kohort.quick("why", group, *since, *cluster, **here).succeeded(
