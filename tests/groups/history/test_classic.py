@@ -1,12 +1,20 @@
 """Generations of a classic group, where the truth is known for each."""
 
-from dataclasses import dataclass, field
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
 
 from coordinator.engine.groups import DeleteGroups
+from coordinator.engine.records import OffsetRecord
+from coordinator.store.history_events import GroupRecord, event_in
+from coordinator.store.records import encode_record
+from groups.history.causes import RebalanceCause
+from groups.history.commits import PlaceCommit
+from groups.history.course import GroupHistory
+from groups.history.events import Place
 from tests.coordinator.engine.classic import Member, protocols, stable, together
 from tests.coordinator.engine.consumer import Named
 from tests.coordinator.engine.migrating import assignment
-from tests.groups.history.written import Clock, clock, course_of
+from tests.groups.history.written import Clock, Written, clock, commit, course_of
 
 FOO = ("foo", 4)
 
@@ -46,6 +54,42 @@ def two(**changes: object) -> Band:
     made.driver.advance(5_000)
     made.rebalance({"a": {"foo": [0, 1]}, "b": {"foo": [2, 3]}})
     return made
+
+
+def gone_classic() -> list[Written]:
+    """The log of a group in which the session of b ended, of 10 s, while a went on committing."""
+    made = two(session_timeout_ms=10_000)
+    for _ in range(3):
+        made.driver.advance(5_000)
+        made.members["a"].heartbeat()
+    made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
+    (gone,) = course_of(made.driver).rebalances[-1].departures
+    silences = {3: range(12, 16), 0: range(16)}
+    commits = [
+        commit(gone.at // 1000 - silence_s * 1000, 5, number)
+        for number, all_s in silences.items()
+        for silence_s in all_s
+    ]
+    log = [*made.driver.written(), *commits]
+    return [
+        replace(entry, offset=offset) for offset, entry in enumerate(sorted(log, key=lambda e: e.time_ms))
+    ]
+
+
+def test_commits_of_others_count_for_a_group_that_is_followed() -> None:
+    recent: defaultdict[Place, list[PlaceCommit]] = defaultdict(list)
+    followed = GroupHistory("g", recent.__getitem__)
+    for entry in gone_classic():
+        if isinstance(entry.record, OffsetRecord):
+            place = entry.record.topic, entry.record.partition
+            recent[place].append(PlaceCommit(entry.time_ms * 1000, 5))
+            followed.commit(place, *recent[place][-1])
+        else:
+            record = GroupRecord(entry.offset, entry.time_ms * 1000, *encode_record(entry.record))
+            event = event_in(record, 0, {})
+            assert event is not None
+            followed.add(event)
+    assert followed.finish().rebalances[-1].causes == (RebalanceCause.EXPIRY,)
 
 
 def test_members_join_and_leave() -> None:

@@ -6,11 +6,12 @@ Everything goes the way of a broker's log: encoded, decoded into rows of the tab
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 
 from coordinator.engine.calls import CoordinatorResult
-from coordinator.engine.records import Record
+from coordinator.engine.records import OffsetRecord, Record, StoredOffset
 from coordinator.engine.topics import TopicImage
 from coordinator.store.history_events import GroupRecord, event_in
 from coordinator.store.records import encode_record
@@ -61,6 +62,13 @@ class Clock(Driver):
 def clock(*topics: tuple[str, int], **settings: str) -> Clock:
     """A coordinator with these topics, that computes each target at once."""
     return Clock(images(*topics), group_consumer_assignment_interval_ms="0", **settings)
+
+
+def commit(time_ms: int, committed: int, number: int) -> Written:
+    value = StoredOffset(
+        offset=committed, leader_epoch=-1, metadata="", commit_ms=time_ms, topic_id=UUID(int=1)
+    )
+    return Written(0, time_ms, OffsetRecord(group="g", topic="foo", partition=number, value=value))
 
 
 def names(topics: TopicImage) -> dict[str, str]:
