@@ -12,7 +12,7 @@ FORMAT = 1
 BUSY_MS = 5_000
 REBALANCES, WITHOUT_OWNER_US = "rebalances ", "without_owner_us"
 """Names of totals: rebalances by cause, which follows, and the time that partitions were without an owner."""
-TRUNCATED = "the cluster lost them again: the log was truncated"
+TRUNCATED = "the cluster lost them: its log was truncated"
 """The reason of a gap whose offsets come again, with other records."""
 NOT_WRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_BUSY")
 """The beginnings of SQLite's names of errors that may pass: no room, a disk that fails, a reader that blocks."""

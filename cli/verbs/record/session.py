@@ -210,6 +210,8 @@ class _Session:
                 failed[number] = answer.message
             elif isinstance(answer, Lost):
                 self._flush()
+                if self._stop.is_set:
+                    return
                 self._recorder.lose(answer)
                 for _, start, end, _, _, reason in self.journal.unwritten.gaps:
                     notice(f"{OFFSETS_TOPIC}-{number}: offsets {start} to {end - 1} are missing: {reason}")
