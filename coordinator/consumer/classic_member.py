@@ -68,9 +68,9 @@ class ClassicConsumer(RebalancingMember):
             return NEVER if self._looking_up else self._lookup_at_ms
         if is_unsubscribed:
             return self._next_retry()
-        may_start = self._rebalance is RebalancePhase.NONE and (self._must_prepare or self._may_join)
         if not self._rejoins:
             return min(self._next_retry(), self._collects_until_ms)
+        may_start = self._rebalance is RebalancePhase.NONE and (self._must_prepare or self._may_join)
         if may_start or self._rebalance is RebalancePhase.LOOKING_UP:
             return min(self._next_retry(), self._rejoin_at_ms)
         return self._next_retry()

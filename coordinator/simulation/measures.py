@@ -12,11 +12,32 @@ from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.watcher import Watcher
 
 
-class Measures(Watcher):
+class RecordsRead(Watcher):
+    """The number of records that were read twice."""
+
+    def __init__(self) -> None:
+        self.read_twice = 0
+        self._read: dict[TopicPartition, int] = {}
+        """The offset up to which the readers have read a partition: every reader starts at or before it."""
+
+    def read(self, partition: TopicPartition, start: int, end: int) -> None:
+        """An application received records of a partition, from `start` up to before `end`."""
+        known = self._read.get(partition, 0)
+        if start < known:
+            self.read_twice += min(end, known) - start
+        if end > known:
+            self._read[partition] = end
+
+    def partition_deleted(self, partition: TopicPartition) -> None:
+        self._read.pop(partition, None)
+
+
+class Measures(RecordsRead):
     """The figures of a run. Times are in ms until they are returned."""
 
     def __init__(self, schedule: Schedule, names: Callable[[str], str] = str) -> None:
         """`names` returns a member's name by its id, or the id."""
+        super().__init__()
         self.callbacks: list[CallbackCall] = []
         self.assignor_calls: list[AssignorCalled] = []
         self.thrown: list[RaisedException] = []
@@ -24,7 +45,6 @@ class Measures(Watcher):
         self.presence: list[Presence] = []
         self.rebalances = 0
         self.moved = 0
-        self.read_twice = 0
         self.commits_refused = 0
         self.changed_ms = 0  # When an owner, an epoch, a callback or an exception last changed something
         self.zombies_since: dict[Process, int] = {}
@@ -35,8 +55,6 @@ class Measures(Watcher):
         self._owned_by: dict[TopicPartition, int] = {}
         self._ownerless: dict[TopicPartition, int] = {}
         self._without_owner_ms = 0
-        self._read: dict[TopicPartition, int] = {}
-        """The offset up to which the readers have read a partition: every reader starts at or before it."""
         self._started: dict[Process, int] = {}
 
     @property
@@ -129,16 +147,8 @@ class Measures(Watcher):
             )
         )
 
-    def read(self, partition: TopicPartition, start: int, end: int) -> None:
-        """An application received records of a partition, from `start` up to before `end`."""
-        known = self._read.get(partition, 0)
-        if start < known:
-            self.read_twice += min(end, known) - start
-        if end > known:
-            self._read[partition] = end
-
     def partition_deleted(self, partition: TopicPartition) -> None:
-        self._read.pop(partition, None)
+        super().partition_deleted(partition)
         ownerless_ms = self._ownerless.pop(partition, None)
         if ownerless_ms is not None:
             self._without_owner_ms += self._schedule.now_ms - ownerless_ms

@@ -15,11 +15,11 @@ from coordinator.simulation.alternatives import WhatIfAlternative, applied
 from coordinator.simulation.from_history import Past
 from coordinator.simulation.history_log import US_PER_MS, HistoryLog
 from coordinator.simulation.idle_time import skip_idle
+from coordinator.simulation.measures import RecordsRead
 from coordinator.simulation.process import Process
 from coordinator.simulation.run import without_collector
 from coordinator.simulation.scenario import Scenario, Variant
 from coordinator.simulation.seeds import in_processes
-from coordinator.simulation.watcher import Watcher
 from coordinator.simulation.world import World
 from groups.history.commits import Commits
 from groups.history.costs import PastCost, cost_of, rebalanced_at
@@ -72,14 +72,16 @@ class PlayedPast:
         return WhatIfCost(**{name: choose([getattr(run.cost, name) for run in self.runs]) for name in names})
 
 
-class UnreadTime(Watcher):
-    """How long partitions that were owned before have no owner, as long as a process runs."""
+class UnreadTime(RecordsRead):
+    """How long partitions that were owned before have no owner, as long as a process runs; and what is read twice. It
+    replaces the world's own measures."""
 
     def __init__(self, world: World) -> None:
+        super().__init__()
         self._world, self._counted_ms = world, 0
         self._owned: Counter[TopicPartition] = Counter()
         self._since: dict[TopicPartition, int] = {}  # Since when partitions have no owner
-        world.watchers.append(self)
+        world.watchers[world.watchers.index(world.measures)] = self
 
     @property
     def ms(self) -> int:
@@ -98,6 +100,7 @@ class UnreadTime(Watcher):
             self._counted_ms += now_ms - self._since.pop(partition, now_ms)
 
     def partition_deleted(self, partition: TopicPartition) -> None:
+        super().partition_deleted(partition)
         now_ms = self._world.schedule.now_ms
         self._counted_ms += now_ms - self._since.pop(partition, now_ms)
 
@@ -136,7 +139,7 @@ def play_run(past: Past, alternative: WhatIfAlternative, seed: int) -> PlayedRun
     world = World(scenario, seed, member_ids=member_ids, with_story=False, with_rules=False)
     log, unread = HistoryLog(world), UnreadTime(world)
     play_until(world, int(past.prelude_s * 1000))
-    unread_ms, read_twice = unread.ms, _read_twice(world)
+    unread_ms, read_twice = unread.ms, _read_twice(world, unread)
     begin, end_ms = world.schedule.now_ms * US_PER_MS, int(scenario.until_s * 1000)
     play_until(world, end_ms)
     course = course_of(scenario.name, log.events, Commits({}))
@@ -147,7 +150,7 @@ def play_run(past: Past, alternative: WhatIfAlternative, seed: int) -> PlayedRun
         cost=WhatIfCost(
             **asdict(cost),
             unread_s=(unread.ms - unread_ms) / 1000,
-            read_twice=_read_twice(world) - read_twice,
+            read_twice=_read_twice(world, unread) - read_twice,
         ),
         rebalanced_at=tuple(past.since + time - begin for time in times if time >= begin),
     )
@@ -171,7 +174,7 @@ def play_until(world: World, end_ms: int) -> None:
             world.schedule.play(min(end_ms, world.schedule.now_ms + _STEP_MS), _LIMIT)
 
 
-def _read_twice(world: World) -> int:
+def _read_twice(world: World, records: RecordsRead) -> int:
     for process in world.processes.values():
         process.count_reading()
-    return world.measures.read_twice
+    return records.read_twice
