@@ -231,7 +231,7 @@ class _Case:
         if self._fell_silent():
             return expiry, why, None
         if silence is not None and self._stopped_polling(silence):
-            likely = None if self._may_have_expired() else leave
+            likely = None if self.session is None or self._may_have_expired() else leave
             return unknown, f"{why}; without a poll it leaves after {_text(self.patience)}", likely
         if self.is_static:
             return unknown, f"{why}; a static member does not leave by itself, but can be removed", expiry
