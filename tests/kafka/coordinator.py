@@ -24,8 +24,8 @@ PROBE_MS = 60_000
 
 
 def wait_for_coordinator(broker: RunningBroker) -> None:
-    """Have `__consumer_offsets` made, and return when each of its partitions is loaded: until then a broker answers
-    NOT_COORDINATOR about its groups, although it is found as their coordinator."""
+    """Have `__consumer_offsets` made, and return when each partition that the broker leads is loaded: until then it
+    answers NOT_COORDINATOR about its groups, although it is found as their coordinator."""
 
     def found() -> bool:
         answer = ask(broker.port, "FindCoordinator", 4, key_type=GROUP_KEY, coordinator_keys=["any"])
@@ -33,13 +33,15 @@ def wait_for_coordinator(broker: RunningBroker) -> None:
 
     wait_until(found, "the group coordinator is there")
     topics = [{"topic_id": None, "name": OFFSETS_TOPIC}]
-    (topic,) = ask(broker.port, "Metadata", 12, topics=topics).topics
-    partitions = len(topic.partitions)
-    probes = [_name_in(partition, partitions) for partition in range(partitions)]
 
     def loaded() -> bool:
+        metadata = ask(broker.port, "Metadata", 12, topics=topics)
+        (topic,) = metadata.topics
+        own = {one.node_id for one in metadata.brokers if one.port == broker.port}
+        led = [one.partition_index for one in topic.partitions if one.leader_id in own]
+        probes = [_name_in(partition, len(topic.partitions)) for partition in led]
         answer = ask(broker.port, "DescribeGroups", 5, groups=probes)
-        return all(group.error_code is ErrorCode.none for group in answer.groups)
+        return bool(led) and all(group.error_code is ErrorCode.none for group in answer.groups)
 
     wait_until(loaded, "all groups are loaded")
 
