@@ -39,6 +39,7 @@ from wire.errors import ErrorCode, Failure
 FLUSH_S, URGENT_S = 5.0, 1.0
 _FLUSH_PART = 10  # writing takes at most this part of the time
 _PRUNE_S = 60.0
+_MMAP_THRESHOLD, _LARGE_BLOCK = -3, 256 * 1024  # M_MMAP_THRESHOLD of mallopt
 _NAMES_S = 10.0  # the least time between two requests for the names of topics
 _GRACE_S = 3.0
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)?")
@@ -58,6 +59,7 @@ def record_cluster(options: RecordOptions, source: SourceOptions) -> None:
         most_bytes=None if options.max_size is None else read_size(options.max_size),
         since_ms=moment(options.since, "--since"),
     )
+    _return_large_blocks()
     with ExitStack() as stack:
         stop = stack.enter_context(finishing())
         opened = stack.enter_context(ReusableSource(source))
@@ -309,6 +311,13 @@ class _Session:
         with suppress(AttributeError, OSError):  # Only the C library of GNU has it.
             # It keeps memory that was freed between long-lived objects, a tenth of all.
             ctypes.CDLL(None).malloc_trim(0)
+
+
+def _return_large_blocks() -> None:
+    """Have the C library return blocks to the system that are as large as the columns of commits, which live shortly.
+    By default it keeps ever larger ones for itself."""
+    with suppress(AttributeError, OSError):  # Only the C library of GNU has it.
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BLOCK)
 
 
 def _partitions(numbers: Sequence[int]) -> str:

@@ -107,7 +107,9 @@ class GroupWatches:
         self._journal.unwritten.records.append(
             (group, record.offset, record.time // US_PER_MS, record.key, record.value)
         )
-        watch = self._watches.get(name) or self._watch(name, number, record.offset, whole_ms)
+        watch = self._watches.get(name)
+        if watch is None:
+            watch = self._watch(name, number, record.offset, whole_ms, record.time // US_PER_MS)
         if record.key_type == GROUP_EPOCH and record.value and watch.history.knowledge == NOTHING:
             self.new_consumers.add(name)
         event = event_in(record, number, self._names)
@@ -118,14 +120,15 @@ class GroupWatches:
             watch.last_ms = record.time // US_PER_MS
             watch.quiet = set(self._places.numbers(group).tolist())
 
-    def _watch(self, name: str, number: int, offset: int, whole_ms: int) -> _Watch:
-        """Watch a group from an offset on: its history is in memory, or starts again from the journal's records."""
+    def _watch(self, name: str, number: int, offset: int, whole_ms: int, at_ms: int = LATEST_MS) -> _Watch:
+        """Watch a group from a record on, by its offset and time: its history is in memory, or starts again from the
+        journal's records."""
         group = self._journal.group(name, number)
         places = self._places.numbers(group)
         commits = self._rings.of(places)
         commits = commits[commits["log_offset"] < offset]
         opened_ms = self._journal.open_groups.pop(name, (number, None))[1]
-        since_ms = int(commits["time_ms"].min(initial=LATEST_MS)) if opened_ms is None else opened_ms
+        since_ms = int(commits["time_ms"].min(initial=at_ms)) if opened_ms is None else opened_ms
         if opened_ms is not None:
             commits = once(np.concatenate([self._journal.commits_of(group, opened_ms), commits]))
         elif len(commits):

@@ -63,7 +63,8 @@ def commits_of(courses: dict[str, Course]) -> dict[tuple[str, int, int], int]:
     return counted
 
 
-@pytest.mark.parametrize("seed", range(cases("KOHORT_RECORDER_SEEDS", 2, many=60)))
+# Seed 13 is killed while a group has had no commit.
+@pytest.mark.parametrize("seed", sorted({13, *range(cases("KOHORT_RECORDER_SEEDS", 2, many=60))}))
 def test_wherever_it_is_killed_everything_is_there_once(tmp_path: Path, seed: int) -> None:
     draw, log = Random(seed), rebalancing_log(seed)
     rig = Rig(tmp_path / "j.db", log)
