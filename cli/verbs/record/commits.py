@@ -77,10 +77,10 @@ class OpenCommits:
     def __init__(self) -> None:
         self._open: dict[int, list[Table]] = {}  # by producer id, a table for each
 
-    def oldest(self, other: int) -> int:
-        """The offset of the oldest commit of an open transaction, or another one if there is none before it."""
+    def oldest(self, position: int) -> int:
+        """The offset to read again from: that of the oldest commit of an open transaction, or the position."""
         return min(
-            [other, *(int(table["log_offset"][0]) for tables in self._open.values() for table in tables)]
+            [position, *(int(table["log_offset"][0]) for tables in self._open.values() for table in tables)]
         )
 
     def forget(self, offset: int) -> None:
