@@ -3,7 +3,7 @@ judged as everywhere (`groups.history.departures`)."""
 
 from __future__ import annotations
 
-import pickle
+import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from groups.history.causes import RebalanceCause
 from groups.history.commits import RECENT, Commits
 from groups.history.departures import LOOK_AHEAD_US, causes_after, judge, look_back_us
-from groups.history.events import Departure
+from groups.history.events import Departure, MemberRecord, Protocol
 from pipeline.tables import schemas
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ _JUDGED: Final = schemas.table(
     ("judged", schemas.STRINGS, False),
     ("expired", schemas.STRINGS, False),
 )
+_OF_MEMBER: Final = ("member", "instance", "session_timeout_ms", "rebalance_timeout_ms")
+_OF_DEPARTURE: Final = ("protocol", "seen", "earliest", "at", "waited_for", "away", "revoking")
 _KEY: Final = ("group", "offset")
 _SLOT_US: Final = 300_000_000
 _MARKS: Final = 1 << 22  # bounds the data sent to every worker; a power of two
@@ -52,7 +54,30 @@ def departures_row(departures: Sequence[Departure]) -> schemas.TableRow:
         for departure in departures
         for topic, number in dict.fromkeys((*departure.places, *filter(None, departure.others)))
     ]
-    return {"departures": pickle.dumps(departures) if departures else None, "sought": sought}
+    return {
+        "departures": json.dumps([_tree(one) for one in departures]) if departures else None,
+        "sought": sought,
+    }
+
+
+def _tree(departure: Departure) -> schemas.TableRow:
+    """What `judge` asks of a departure, as plain values: workers read it from files."""
+    return {
+        "record": {name: getattr(departure.record, name) for name in _OF_MEMBER},
+        "places": [(*place, since) for place, since in departure.places.items()],
+        "others": departure.others,
+        **{name: getattr(departure, name) for name in _OF_DEPARTURE},
+    }
+
+
+def _departure(tree: schemas.TableRow) -> Departure:
+    return Departure(
+        record=MemberRecord(**tree["record"]),
+        protocol=Protocol(tree["protocol"]),
+        places={(topic, number): since for topic, number, since in tree["places"]},
+        others=tuple(other and tuple(other) for other in tree["others"]),
+        **{name: tree[name] for name in _OF_DEPARTURE if name != "protocol"},
+    )
 
 
 def with_verdicts(walked: DataFrame, events: DataFrame) -> DataFrame:
@@ -83,7 +108,7 @@ def _judged_row(row: schemas.TableRow) -> schemas.TableRow:
         ((commit["topic"], commit["topic_partition"]), commit["us"], commit["committed"], commit["log"])
         for commit in commits
     )
-    verdicts = [judge(departure, view) for departure in pickle.loads(row["departures"])]  # noqa: S301 # of this run
+    verdicts = [judge(_departure(tree), view) for tree in json.loads(row["departures"])]
     causes = causes_after(tuple(RebalanceCause(cause) for cause in row["causes"]), verdicts)
     expired = [verdict.member for verdict in verdicts if verdict.cause is RebalanceCause.EXPIRY]
     return {name: row[name] for name in _KEY} | {"judged": list(causes), "expired": expired}

@@ -23,7 +23,7 @@ WALKED = StructType(
         *(column for column in schemas.REBALANCES if column.name not in ("cause", "expired")),
         *schemas.table(
             ("offset", schemas.LONG, False),
-            ("departures", schemas.BINARY, True),
+            ("departures", schemas.STRING, True),
             ("sought", ArrayType(SOUGHT, containsNull=False), False),
         ),
     ]
