@@ -96,15 +96,14 @@ def membership_diff(
     ids_then, ids_now = {one.id for one in then}, {one.id for one in now}
     gone = [one for one in then if one.id not in ids_now]
     new = [one for one in now if one.id not in ids_then]
-    missing, surplus = gone, new
-    for key in _LIKENESS:
-        missing, surplus = _unmatched(missing, surplus, key)
+    successors = successors_of(gone, new)
+    matched = {one.id for one in successors.values()}
     return MembershipDiff(
         stayed=tuple(one for one in then if one.id in ids_now),
         gone=tuple(gone),
         new=tuple(new),
-        missing=tuple(missing),
-        surplus=tuple(surplus),
+        missing=tuple(one for one in gone if one.id not in successors),
+        surplus=tuple(one for one in new if one.id not in matched),
     )
 
 
@@ -124,22 +123,22 @@ _LIKENESS: tuple[_Key, ...] = (
 """Keys by which a new member is matched with a gone one, the strongest first; a key of None matches nothing."""
 
 
-def _unmatched(
-    gone: Sequence[PlannedMember], new: Sequence[PlannedMember], key: _Key
-) -> tuple[list[PlannedMember], list[PlannedMember]]:
-    """The gone and the new members that remain after members with the same key are paired."""
-    waiting: dict[object, list[PlannedMember]] = defaultdict(list)
-    for one in reversed(gone):
-        if key(one) is not None:
-            waiting[key(one)].append(one)
-    matched: set[str] = set()
-    surplus = []
-    for one in new:
-        if key(one) is not None and waiting[key(one)]:
-            matched.add(waiting[key(one)].pop().id)
-        else:
-            surplus.append(one)
-    return [one for one in gone if one.id not in matched], surplus
+def successors_of(
+    gone: Sequence[PlannedMember], new: Sequence[PlannedMember], *, by_likeness: bool = False
+) -> dict[str, PlannedMember]:
+    """The new member that replaces each gone one, by the gone one's id. `by_likeness`: only one that shares an instance
+    id, a client id or a host with it; else any new member can replace any gone one."""
+    successors: dict[str, PlannedMember] = {}
+    for key in _LIKENESS[:-1] if by_likeness else _LIKENESS:
+        waiting: dict[object, list[PlannedMember]] = defaultdict(list)
+        for one in reversed(gone):
+            if one.id not in successors and key(one) is not None:
+                waiting[key(one)].append(one)
+        matched = {one.id for one in successors.values()}
+        for one in new:
+            if one.id not in matched and key(one) is not None and waiting[key(one)]:
+                successors[waiting[key(one)].pop().id] = one
+    return successors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

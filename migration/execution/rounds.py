@@ -1,0 +1,111 @@
+"""The rounds of a plan in order, and whether a group shows that one is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from groups.model import Group, Member, usual_protocol
+from migration.execution.events import Place
+from migration.execution.seats import Seats
+from migration.model import MemberStart, Plan, PlannedMember, Rollout, RoundAction, Step
+
+START: Place = (0, 0)  # Before the first step
+
+
+class Rounds:
+    """The places of a plan. A step without rounds, as one that only the application can do, has round 0."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.places: list[Place] = [START]
+        for number, step in enumerate(plan.steps, 1):
+            count = len(step.rollout.rounds) if step.rollout else 0
+            self.places += [(number, round_) for round_ in range(1, count + 1)] or [(number, 0)]
+
+    def step(self, place: Place) -> Step | None:
+        return self.plan.steps[place[0] - 1] if place[0] else None
+
+    def rollout(self, place: Place) -> Rollout | None:
+        step = self.step(place)
+        return step.rollout if step else None
+
+    def members(self, place: Place) -> tuple[str, ...]:
+        """The members of a round, by the ids of the plan, with temporary ones."""
+        rollout = self.rollout(place)
+        return rollout.rounds[place[1] - 1] if rollout and place[1] else ()
+
+    def after(self, place: Place) -> Place | None:
+        position = self.places.index(place) + 1
+        return self.places[position] if position < len(self.places) else None
+
+    def before(self, place: Place) -> Place:
+        return self.places[self.places.index(place) - 1]
+
+    def ends_step(self, place: Place) -> bool:
+        following = self.after(place)
+        return following is None or following[0] != place[0]
+
+    def of_step(self, step: int) -> list[Place]:
+        return [place for place in self.places if place[0] == step]
+
+    def steps_of(self, seat: str, last: int) -> list[Step]:
+        """The steps up to the number `last` that start this member."""
+        return [
+            step
+            for step in self.plan.steps[:last]
+            if step.rollout and step.rollout.start and any(seat in seats for seats in step.rollout.rounds)
+        ]
+
+    def stopped(self, place: Place) -> frozenset[str]:
+        """The members that the plan has stopped when the round of `place` is complete."""
+        stopped: set[str] = set()
+        for former in self.places[: self.places.index(place) + 1]:
+            rollout = self.rollout(former)
+            if rollout is not None:
+                changed = set(self.members(former))
+                stopped = stopped | changed if rollout.action is RoundAction.STOP else stopped - changed
+        return frozenset(stopped)
+
+    def is_done(
+        self,
+        place: Place,
+        seat: str,
+        seats: Seats,
+        group: Group | None,
+        began_with: Sequence[PlannedMember],
+        hooked: Collection[str] | None,
+    ) -> bool:
+        """Whether the group shows the member as this round leaves it. `began_with`: the members when the step began;
+        `hooked`: those on which a hook began in this step, without which a new id does not mean a restart: a member
+        that lost its session has a new one too; None: not known."""
+        rollout = self.rollout(place)
+        if rollout is None or rollout.action is RoundAction.STOP:
+            return not seats.is_present(seat)
+        member = _member(group, seats[seat].id)
+        if member is None or (rollout.start is not None and not runs_as(member, rollout.start)):
+            return False
+        if rollout.action is RoundAction.START or self._shows_change(place, member):
+            return True
+        is_new = all(member.id != former.id for former in began_with)
+        return is_new and (hooked is None or seat in hooked)
+
+    def _shows_change(self, place: Place, member: Member) -> bool:
+        """Whether the member speaks the protocol of this step, and members spoke another one before it."""
+        baseline, rollout = self.plan.baseline, self.rollout(place)
+        if baseline is None or rollout is None or rollout.start is None:
+            return False
+        rollouts = (step.rollout for step in self.plan.steps[: place[0] - 1])
+        starts = [former.start for former in rollouts if former and former.start]
+        before = starts[-1].protocol if starts else usual_protocol(baseline.type)
+        return member.protocol is rollout.start.protocol is not before
+
+
+def runs_as(member: Member, start: MemberStart) -> bool:
+    """Whether nothing that is shown of the member speaks against this configuration."""
+    if member.protocol not in (start.protocol, None):
+        return False
+    return not (start.assignors and member.protocols) or tuple(member.protocols) == start.assignors
+
+
+def _member(group: Group | None, id_: str) -> Member | None:
+    return next((member for member in group.members if member.id == id_), None) if group else None
