@@ -85,7 +85,7 @@ class Execution:
         self.seats = Seats(one for one in plan.baseline.members if one.client_id != BRIDGE)
         self._opened = dict(resumed.opened) if resumed else {}
         self._hooked = (
-            None if resumed and resumed.hooks is None else _by_step(resumed.hooks if resumed else ())
+            None if resumed and resumed.hooks is None else _by_step((resumed and resumed.hooks) or ())
         )
         self.costs = CostMeter(plan)
         self.happenings: list[Happening] = []
@@ -105,6 +105,8 @@ class Execution:
         self._watch = Watch()
         self._first_open: GroupSighting | None = None
         self._deadline_s = 0.0
+        self._ends_s: float | None = None
+        """When it ends, after its last gate has opened: a process that was killed is a member until its session ends."""
         self._interrupts = 0
 
     # What it is doing
@@ -163,6 +165,10 @@ class Execution:
             return ()
         if self.stop is not None and not self.is_rollback:
             return self._turn_back(seen)
+        if self._ends_s is not None:
+            if seen.at_s >= self._ends_s and self._judge(seen, accept_drift=True).open:
+                self._is_finished = True
+            return ()
         return self._errands(seen) or self._check_gate(seen)
 
     def hook_ended(self, ended: HookResult) -> tuple[Order, ...]:
@@ -212,7 +218,7 @@ class Execution:
             acted={seat: at_s for seat, at_s in self._acted.items() if seat not in self._again},
             in_turn=self._in_turn,
             stopped={*self._rounds.stopped(self.place), *((self._errand,) if self._errand else ())},
-            returned={seat for seat in self._acted if self._is_done(seat, seen.group)},
+            returned={seat for seat in self._acted if self._has_returned(seat)},
             costs=None if self.is_rollback else self.costs.by_step.get(self.place[0]),
             partitions=sum(baseline.partitions.values()) if baseline else 0,
         )
@@ -269,9 +275,10 @@ class Execution:
             message = f"The group is not as the plan has it: {'; '.join(gate.reasons)}."
             return self._stop_with(Stop(rule=StopRule.PLAN, message=message, at_s=seen.at_s))
         closed_by = {check.check for check in gate.checks if check.holds is not True}
-        if closed_by <= OF_BRIDGE and gate.strayed is None:
-            return self._ask_of_bridge(seen)
-        if gate.is_final or seen.at_s >= self._deadline_s:
+        is_for_bridge = closed_by <= OF_BRIDGE and gate.strayed is None
+        if is_for_bridge and (orders := self._ask_of_bridge(seen)):
+            return orders
+        if (gate.is_final and not is_for_bridge) or seen.at_s >= self._deadline_s:
             rule = StopRule.OFF_PLAN if gate.strayed is not None else StopRule.GATE
             message = f"The gate of {_named(self.place)} does not open: {'; '.join(gate.reasons)}."
             return self._stop_with(Stop(rule=rule, message=message, at_s=seen.at_s))
@@ -316,7 +323,7 @@ class Execution:
         if self._rounds.ends_step(self.place):
             self._end_step(seen)
         if following is None:
-            self._is_finished = True
+            self._ends_s = seen.at_s + self._limits.watch_s
             return (StopBridge(),)
         if self._interrupts:
             self._is_finished = True
@@ -345,6 +352,11 @@ class Execution:
         shown = {member.client.id for member in seen.group.members} if seen.group else set()
         bridge = tuple(StartBridge(place=place) for one in members if one == BRIDGE and BRIDGE not in shown)
         return (*bridge, *self._hooks(undone))
+
+    def _has_returned(self, seat: str) -> bool:
+        """Whether the member is in the group under an id that it did not have when the step began."""
+        former = {member.id for member in self._began_with}
+        return self.seats.is_present(seat) and self.seats[seat].id not in former
 
     def _is_done(self, seat: str, group: Group | None) -> bool:
         hooked = None if self._hooked is None else self._hooked.get(self.place[0], set())
@@ -422,7 +434,7 @@ class Execution:
         self._opened = {0: tuple(map(PlannedMember.of, seen.group.members if seen.group else ()))}
         self._hooked, self._acted, self._again, self._errand = {}, {}, set(), None
         self.gate = self._first_open = None
-        self._watch = Watch()
+        self._watch, self._ends_s = Watch(), None
         return self._begin(self._rounds.places[1], seen)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from migration.rebalancing import SESSION_S
+
 
 class StopRule(Enum):
     PLAN = "plan"  # The group is not, or no longer, the one that the plan was made for
@@ -87,5 +89,6 @@ class Limits:
         120.0  # For a member, after its hook; and for one that has left although it was not its turn
     )
     unreadable_s: float = 120.0  # While the group cannot be read
+    watch_s: float = SESSION_S  # After the last gate, for a member that is no longer running
     tolerance: float = 2.0  # A step may cost this many times what the worst rehearsal did
     accept_drift: bool = False  # Whether topics may have changed
