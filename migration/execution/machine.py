@@ -435,6 +435,9 @@ class Execution:
         self._hooked, self._acted, self._again, self._errand = {}, {}, set(), None
         self.gate = self._first_open = None
         self._watch, self._ends_s = Watch(), None
+        if not self.plan.steps:  # Nothing was changed
+            self._is_finished = True
+            return ()
         return self._begin(self._rounds.places[1], seen)
 
 

@@ -39,8 +39,10 @@ def rollback_plan(plan: Plan, begun: Mapping[int, Collection[str]], group: Group
     steps = []
     for number in sorted(begun, reverse=True):
         step = plan.steps[number - 1]
-        if step.rollout is not None:
-            before = _start_before(plan.steps[: number - 1], begun[number], original)
+        if step.rollout is None:
+            continue
+        before = _start_before(plan.steps[: number - 1], begun[number], original)
+        if step.rollout.action is not RoundAction.RESTART or before != step.rollout.start:
             steps.append(_undone(step, step.rollout, begun[number], before, len(plan.baseline.members)))
     if steps:
         last = steps[-1]
