@@ -40,6 +40,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
     "Migrate groups to another protocol": {
         "plan": "cli.verbs.plan.command:plan",
         "gate": "cli.verbs.gate.command:gate",
+        "migrate": "cli.verbs.migrate.command:migrate",
         "rehearse": "cli.verbs.rehearse.command:rehearse",
         "bridge": "cli.verbs.bridge.command:bridge",
     },
