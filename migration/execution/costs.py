@@ -109,10 +109,8 @@ class CostMeter:
 
 
 def most_without_owner_s(step: Step, tolerance: float) -> float | None:
-    """The partition-seconds beyond which a step costs more than it may; None: nothing was computed for it."""
-    if step.rehearsed is not None:
-        return step.rehearsed.worst.without_owner_s * tolerance
-    return step.expectation.without_owner_s * tolerance if step.expectation is not None else None
+    """The partition-seconds beyond which a step costs more than it may; None: it was not rehearsed."""
+    return None if step.rehearsed is None else step.rehearsed.worst.without_owner_s * tolerance
 
 
 def most_lag_s(step: Step, costs: StepCosts, tolerance: float) -> float | None:

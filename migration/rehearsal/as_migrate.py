@@ -22,12 +22,12 @@ from migration.execution.events import (
     RoundBegan,
     RunHook,
     StartBridge,
+    StepEnded,
     StopBridge,
 )
-from migration.execution.machine import Execution, Phase
-from migration.execution.rounds import START
+from migration.execution.machine import Execution, Phase, Resumed
 from migration.execution.stops import Limits, Stop
-from migration.model import MemberStart, Plan, RoundAction
+from migration.model import MemberStart, Plan, PlannedMember, RoundAction
 from migration.rehearsal.bridge import SimulatedBridge
 from migration.rehearsal.simulated_members import FoundGroup, MemberAction, SimulatedMembers, started
 from migration.rehearsal.simulation import Simulation
@@ -55,6 +55,9 @@ class Troubles:
 
     hooks: Mapping[int, HookFault] = field(default_factory=dict)
     killed: tuple[int, str] | None = None  # After this hook has begun, this member of the plan
+    dies_at_s: float | None = (
+        None  # When Kohort itself is killed, to be started again when its hooks have ended
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,11 @@ class MigratedPlan:
     ) -> None:
         self._plan, self._seed, self._troubles = plan, seed, troubles
         self._simulation = Simulation(found, simulated, seed, with_story=False)
+        self._limits, self._rolls_back = limits, rolls_back
         self._execution = Execution(plan, limits, rolls_back=rolls_back)
+        self._opened: dict[int, tuple[PlannedMember, ...]] = {}
+        self._hooked: list[tuple[int, str]] = []
+        self._right: set[tuple[int, str]] = set()  # Steps and members that a hook has restarted rightly
         self._timing = Random(f"{seed} hooks")  # noqa: S311
         self._ends: list[tuple[float, HookResult]] = []  # Hooks that are running, and when they end
         self._hooks = 0
@@ -96,18 +103,24 @@ class MigratedPlan:
         self._broken: list[str] = []
 
     def run(self) -> Migrated:
-        simulation, execution = self._simulation, self._execution
+        simulation = self._simulation
         has_bridge = any(step.rollout and step.rollout.temporary_members for step in self._plan.steps)
         simulation.begin(leader=simulation.found.group.leader if has_bridge else None)
         began_s = simulation.now_s
-        while not execution.is_over and simulation.now_s < began_s + LONGEST_S:
-            self._carry_out(execution.observe(self._sighting()))
+        dies_s = None if self._troubles.dies_at_s is None else began_s + self._troubles.dies_at_s
+        while not self._execution.is_over and simulation.now_s < began_s + LONGEST_S:
+            orders = self._execution.observe(self._sighting())
             self._check_rounds()
+            self._carry_out(orders)
+            if dies_s is not None and simulation.now_s >= dies_s:
+                dies_s = None
+                self._die()
             simulation.wait(OBSERVE_S)
             for ends_s, result in list(self._ends):
                 if simulation.now_s >= ends_s:
                     self._ends.remove((ends_s, result))
-                    self._carry_out(execution.hook_ended(result))
+                    self._carry_out(self._execution.hook_ended(result))
+        execution = self._execution
         if not execution.is_over:
             self._broken.append(f"it has not ended after {LONGEST_S / 3600:.0f} hours")
         self._check_end()
@@ -122,11 +135,21 @@ class MigratedPlan:
             place=execution.place,
         )
 
+    def _die(self) -> None:
+        """Kohort is killed: only the notes of gates and the hooks that began are left."""
+        for ends_s, _ in self._ends:
+            self._simulation.wait(max(0.0, ends_s - self._simulation.now_s))
+        self._ends.clear()
+        resumed = Resumed(opened=self._opened, hooks=self._hooked if self._opened else frozenset())
+        self._execution = Execution(self._plan, self._limits, resumed=resumed, rolls_back=self._rolls_back)
+
     def _sighting(self) -> GroupSighting:
         simulation = self._simulation
         found = simulation.found
         if not simulation.answers:
-            return GroupSighting(at_s=simulation.now_s, cluster=found.cluster, problem="no coordinator answers")
+            return GroupSighting(
+                at_s=simulation.now_s, cluster=found.cluster, problem="no coordinator answers"
+            )
         return GroupSighting(
             at_s=simulation.now_s,
             group=simulation.group(),
@@ -166,12 +189,16 @@ class MigratedPlan:
         took_s = bounce_s * self._timing.uniform(0.5, 1.0) + self._timing.uniform(0, 1)
         if self._troubles.killed is not None and self._troubles.killed[0] == self._hooks:
             self._kill(self._troubles.killed[1])
-        problem = {
-            HookFault.FAILS: "exit status 1",
-            HookFault.FAILS_STOPPED: "exit status 1",
-            HookFault.FAILS_DONE: "exit status 1",
-            HookFault.HANGS: f"it did not end within {HANG_S:.0f} s",
-        }.get(fault, "") if fault else ""
+        problem = (
+            {
+                HookFault.FAILS: "exit status 1",
+                HookFault.FAILS_STOPPED: "exit status 1",
+                HookFault.FAILS_DONE: "exit status 1",
+                HookFault.HANGS: f"it did not end within {HANG_S:.0f} s",
+            }.get(fault, "")
+            if fault
+            else ""
+        )
         timed_out = fault is HookFault.HANGS
         result = HookResult(at_s=now_s + took_s, member=hook.member, problem=problem, timed_out=timed_out)
         self._ends.append((now_s + (HANG_S if timed_out else took_s), result))
@@ -180,7 +207,18 @@ class MigratedPlan:
             others = [member for member in self._simulation.scripts if member not in members]
             members = (self._timing.choice(others),) if others else ()
         for member in members:
+            if (
+                (hook.place[0], member) in self._right
+                and hook.action is RoundAction.RESTART
+                and not hook.is_rollback
+            ):
+                self._broken.append(
+                    f"{self._simulation.name_of(member)} was restarted twice in step {hook.place[0]}"
+                )
             self._act(hook, member, fault, took_s)
+        self._hooked += [(hook.place[0], member) for member in hook.members]
+        if fault is None and self._bridge is None:
+            self._right |= {(hook.place[0], member) for member in members}
 
     def _act(self, hook: RunHook, member: str, fault: HookFault | None, took_s: float) -> None:
         script = self._script(hook, member)
@@ -210,11 +248,18 @@ class MigratedPlan:
             self._simulation.world.play(Kill(at=0, member=name))
 
     def _check_rounds(self) -> None:
-        """A round that has begun found everybody settled."""
+        """Whether every round that has just begun found all processes running and settled. What no broker shows is not
+        held against it: a process that was killed is a member until its session expires."""
         happened, self._execution.happenings = self._execution.happenings, []
         for event in happened:
-            if isinstance(event, RoundBegan) and event.place != START and not event.is_rollback and not self._hooks:
+            if isinstance(event, StepEnded) and not event.is_rollback:
+                self._opened[event.step] = event.members
+            if not isinstance(event, RoundBegan) or event.is_rollback or self._killed:
                 continue
+            stopped = [member for member, script in self._planned.items() if script is None]
+            why = self._simulation.missing(stopped) or self._simulation.unsettled_group()
+            if why:
+                self._broken.append(f"step {event.place[0]}, round {event.place[1]}, began, and {why}")
 
     def _check_end(self) -> None:
         """The end of the execution is what the group shows: finished as planned, or stopped and said so."""
@@ -224,7 +269,7 @@ class MigratedPlan:
                 self._broken.append("it ended without a reason")
             return
         for member in self._planned:
-            if (why := simulation.missing([one for one in self._planned if one != member])):
+            if why := simulation.missing([one for one in self._planned if one != member]):
                 self._broken.append(f"it finished, and {why}")
         if unsettled := simulation.unsettled():
             self._broken.append(f"it finished, and {unsettled}")
@@ -236,7 +281,9 @@ class MigratedPlan:
         scripts: dict[str, MemberScript | None] = dict(self._original)
         for step in self._plan.steps:
             rollout = step.rollout
-            for member in (one for round_ in (rollout.rounds if rollout else ()) for one in round_ if one != BRIDGE):
+            for member in (
+                one for round_ in (rollout.rounds if rollout else ()) for one in round_ if one != BRIDGE
+            ):
                 start = rollout.start if rollout else None
                 former = scripts[member] or self._original[member]
                 scripts[member] = started(former, start) if start is not None else None
