@@ -34,8 +34,9 @@ from migration.execution.rules import RoundView, Watch, broken_rule
 from migration.execution.seats import SeatChanges, Seats
 from migration.execution.settings import SettingsChange, settings_after
 from migration.execution.stops import Limits, Stop, StopRule
-from migration.gate.judge import check_steady, judge_gate
-from migration.gate.observation import GateObservation, GateResult
+from migration.gate.checks import check_condition
+from migration.gate.judge import check_settled, check_steady, judge_gate
+from migration.gate.observation import GateObservation, GateResult, name_all, no, yes
 from migration.model import Plan, PlannedMember, RoundAction, Step
 from migration.plan import epoch_of
 from migration.rebalancing import SESSION_S
@@ -51,6 +52,7 @@ class Phase(Enum):
     ACTING = "acting"  # Hooks are running
     FINISHED = "finished"
     STOPPED = "stopped"
+    ROLLED_BACK = "rolled-back"  # It was stopped, and the group is as it was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +92,11 @@ class Execution:
         self.costs = CostMeter(plan)
         self.happenings: list[Happening] = []
         self.stop: Stop | None = None
+        self.rollback_stop: Stop | None = None  # Why the way back did not reach its end
         self.is_rollback = False
         self.place: Place = START  # The round in progress, or whose gate is awaited
         self.gate: GateResult | None = None  # As last checked
-        self._is_seated = self._is_finished = False
+        self._is_seated = self._is_finished = self._is_back = False
         self._acting: dict[str, RunHook] = {}
         self._acted: dict[str, float] = {}  # Members of the round whose hook has ended, and when
         self._again: set[str] = set()
@@ -124,13 +127,15 @@ class Execution:
     def phase(self) -> Phase:
         if self._acting:
             return Phase.ACTING
-        if self._is_finished:
-            return Phase.STOPPED if self.stop else Phase.FINISHED
-        return Phase.WAITING
+        if not self._is_finished:
+            return Phase.WAITING
+        if self.stop is None:
+            return Phase.FINISHED
+        return Phase.ROLLED_BACK if self._is_back else Phase.STOPPED
 
     @property
     def is_over(self) -> bool:
-        return self.phase in (Phase.FINISHED, Phase.STOPPED)
+        return self.phase not in (Phase.WAITING, Phase.ACTING)
 
     @property
     def acting(self) -> tuple[RunHook, ...]:
@@ -167,7 +172,7 @@ class Execution:
             return self._turn_back(seen)
         if self._ends_s is not None:
             if seen.at_s >= self._ends_s and self._judge(seen, accept_drift=True).open:
-                self._is_finished = True
+                self._is_finished, self._is_back = True, self.is_rollback
             return ()
         return self._errands(seen) or self._check_gate(seen)
 
@@ -228,6 +233,8 @@ class Execution:
         """Nothing more is restarted; the way back begins when no hook is running any more."""
         if self.stop is None:
             self.stop = stop
+        elif self.is_rollback:
+            self.rollback_stop = stop
         goes_back = self._rolls_back and not self.is_rollback and stop.allows_rollback and self._has_begun
         self._is_finished = self._is_finished or not goes_back
         return (StopBridge(),)
@@ -303,7 +310,25 @@ class Execution:
             was_open=step in self._opened,
             round=None if self._rounds.ends_step(self.place) else number,
         )
+        if self.is_rollback:
+            return self._judge_rollback(observed)
         return judge_gate(observed, accept_drift=accept_drift)
+
+    def _judge_rollback(self, observed: GateObservation) -> GateResult:
+        """On the way back the group may be anything: only what the round was for must hold."""
+        step = self.step
+        conditions = () if step is None else step.between if observed.round is not None else step.gate
+        undone = [
+            self.seats[seat]
+            for seat in self._rounds.members(self.place)
+            if not self._is_done(seat, observed.group)
+        ]
+        done = (
+            no("replaced", f"not as before: {name_all(undone)}") if undone else yes("replaced", "as before")
+        )
+        return GateResult(
+            checks=(*(check_condition(one, observed) for one in conditions), done, check_settled(observed))
+        )
 
     @property
     def _began_with(self) -> tuple[PlannedMember, ...]:
@@ -383,7 +408,7 @@ class Execution:
             )
             hooks.append(hook)
             self._acting |= dict.fromkeys(members, hook)
-            if self._hooked is not None:
+            if self._hooked is not None and not unchanged:
                 self._hooked.setdefault(self.place[0], set()).update(members)
         return tuple(hooks)
 
@@ -430,7 +455,7 @@ class Execution:
     def _turn_back(self, seen: GroupSighting) -> tuple[Order, ...]:
         """Continue with the plan that undoes every round in which a hook began."""
         self.is_rollback = True
-        self._rounds = Rounds(rollback_plan(self._forward, self._hooked or {}, seen.group))
+        self._rounds = Rounds(rollback_plan(self._forward, self._hooked or {}, seen.group), is_rollback=True)
         self._opened = {0: tuple(map(PlannedMember.of, seen.group.members if seen.group else ()))}
         self._hooked, self._acted, self._again, self._errand = {}, {}, set(), None
         self.gate = self._first_open = None

@@ -12,7 +12,6 @@ from migration.model import (
     MemberStart,
     Plan,
     ProtocolIs,
-    Replaced,
     Rollout,
     RoundAction,
     Speaking,
@@ -76,8 +75,6 @@ def _undone(step: Step, rollout: Rollout, begun: Collection[str], start: MemberS
     )
     settled: tuple[Condition, ...] = (STABLE, MemberCount(at_least=members))
     gate = (GONE,) if action is RoundAction.STOP else settled
-    if action is RoundAction.RESTART:
-        gate = settled = (*settled, Replaced())
     return Step(
         id=f"{BACK}{step.id}",
         title=f"Back: {step.title}",

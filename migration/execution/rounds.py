@@ -15,8 +15,9 @@ START: Place = (0, 0)  # Before the first step
 class Rounds:
     """The places of a plan. A step without rounds, as one that only the application can do, has round 0."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, *, is_rollback: bool = False) -> None:
+        """`is_rollback`: every member is restarted, as nobody knows what a hook that failed has done to it."""
+        self.plan, self.is_rollback = plan, is_rollback
         self.places: list[Place] = [START]
         for number, step in enumerate(plan.steps, 1):
             count = len(step.rollout.rounds) if step.rollout else 0
@@ -84,7 +85,9 @@ class Rounds:
         member = _member(group, seats[seat].id)
         if member is None or (rollout.start is not None and not runs_as(member, rollout.start)):
             return False
-        if rollout.action is RoundAction.START or self._shows_change(place, member):
+        if rollout.action is RoundAction.START or (
+            not self.is_rollback and self._shows_change(place, member)
+        ):
             return True
         is_new = all(member.id != former.id for former in began_with)
         return is_new and (hooked is None or seat in hooked)

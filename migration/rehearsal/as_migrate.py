@@ -64,8 +64,8 @@ class Troubles:
 class Migrated:
     seed: int
     stop: Stop | None
-    finished: bool
-    rolled_back: bool
+    rollback_stop: Stop | None
+    end: Phase
     hooks: int
     lasted_s: float
     broken: tuple[str, ...]  # What must hold, and did not
@@ -127,8 +127,8 @@ class MigratedPlan:
         return Migrated(
             seed=self._seed,
             stop=execution.stop,
-            finished=execution.phase is Phase.FINISHED,
-            rolled_back=execution.is_rollback,
+            rollback_stop=execution.rollback_stop,
+            end=execution.phase,
             hooks=self._hooks,
             lasted_s=round(simulation.now_s - began_s, 1),
             broken=tuple(self._broken),
@@ -208,7 +208,8 @@ class MigratedPlan:
             members = (self._timing.choice(others),) if others else ()
         for member in members:
             if (
-                (hook.place[0], member) in self._right
+                fault is None
+                and (hook.place[0], member) in self._right
                 and hook.action is RoundAction.RESTART
                 and not hook.is_rollback
             ):
@@ -262,20 +263,21 @@ class MigratedPlan:
                 self._broken.append(f"step {event.place[0]}, round {event.place[1]}, began, and {why}")
 
     def _check_end(self) -> None:
-        """The end of the execution is what the group shows: finished as planned, or stopped and said so."""
+        """The end of the execution is what the group shows: as planned, as it was, or stopped for a reason."""
         execution, simulation = self._execution, self._simulation
-        if execution.phase is not Phase.FINISHED:
+        if execution.phase not in (Phase.FINISHED, Phase.ROLLED_BACK):
             if execution.stop is None:
                 self._broken.append("it ended without a reason")
             return
-        for member in self._planned:
-            if why := simulation.missing([one for one in self._planned if one != member]):
-                self._broken.append(f"it finished, and {why}")
-        if unsettled := simulation.unsettled():
-            self._broken.append(f"it finished, and {unsettled}")
-        for member, script in self._finally().items():
+        end = f"it is {execution.phase.value.replace('-', ' ')}, and"
+        scripts = self._finally() if execution.phase is Phase.FINISHED else dict(self._original)
+        stopped = [member for member, script in scripts.items() if script is None]
+        for why in (simulation.missing(stopped), simulation.unsettled()):
+            if why:
+                self._broken.append(f"{end} {why}")
+        for member, script in scripts.items():
             if not simulation.runs_as(member, script):
-                self._broken.append(f"it finished, and {simulation.name_of(member)} does not run as planned")
+                self._broken.append(f"{end} {simulation.name_of(member)} runs otherwise")
 
     def _finally(self) -> dict[str, MemberScript | None]:
         scripts: dict[str, MemberScript | None] = dict(self._original)

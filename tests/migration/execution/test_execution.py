@@ -1,0 +1,95 @@
+"""Plans carried out in the simulation by the state machine of `kohort migrate`, with hooks that fail."""
+
+from collections.abc import Mapping
+from functools import cache
+from random import Random
+
+import pytest
+
+from migration.execution.machine import Phase
+from migration.execution.stops import Limits, StopRule
+from migration.rehearsal.as_migrate import HookFault, Migrated, MigratedPlan, Troubles
+from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER
+from tests.migration.rehearsal.groups import PlannedGroup, classic_group, planned
+from tests.migration.rehearsal.test_plan_run import upgraded
+from tests.support.long import cases
+
+COOPERATIVE_STICKY = "cooperative-sticky"
+JOURNEYS: Mapping[str, PlannedGroup] = {
+    "two bounces": planned(classic_group(), COOPERATIVE),
+    "two bounces in reverse": planned(classic_group(protocol=COOPERATIVE_STICKY), EAGER),
+    "rolling upgrade": planned(classic_group(), CONSUMER),
+    "rolling upgrade, static": planned(classic_group(static=True), CONSUMER),
+    "downgrade": planned(upgraded(classic_group()), CLASSIC),
+    "bridge": planned(classic_group("librdkafka:2.16.0", COOPERATIVE_STICKY), CONSUMER),
+}
+FAILING = {HookFault.FAILS, HookFault.FAILS_STOPPED, HookFault.FAILS_DONE}
+RULES: Mapping[HookFault, set[StopRule]] = {
+    **dict.fromkeys(FAILING, {StopRule.HOOK}),
+    HookFault.HANGS: {StopRule.HOOK_TIMEOUT},
+    HookFault.NOTHING: {StopRule.HOOK},
+    HookFault.WRONG_MEMBER: {StopRule.WRONG_MEMBER},
+    # No broker shows the list of a classic member: only that the group does not change, or the member cannot join.
+    HookFault.WRONG_CONFIGURATION: {
+        StopRule.WRONG_CONFIGURATION,
+        StopRule.GATE,
+        StopRule.OFF_PLAN,
+        StopRule.MEMBER_MISSING,
+    },
+}
+SEEDS = range(cases("KOHORT_EXECUTIONS", 2, many=200))
+
+
+def carried_out(journey: str, seed: int, troubles: Troubles, *, rolls_back: bool = False) -> Migrated:
+    group = JOURNEYS[journey]
+    limits = Limits(accept_drift=True)
+    facts = group.plan, group.found, group.simulated, seed
+    return MigratedPlan(*facts, limits=limits, troubles=troubles, rolls_back=rolls_back).run()
+
+
+@cache
+def hooks_of(journey: str) -> int:
+    return carried_out(journey, 1, Troubles()).hooks
+
+
+@pytest.mark.parametrize("journey", JOURNEYS)
+def test_a_plan_is_carried_out_to_its_end(journey: str) -> None:
+    for seed in SEEDS:
+        run = carried_out(journey, seed, Troubles())
+        assert (run.end, run.stop, run.broken) == (Phase.FINISHED, None, ())
+
+
+@pytest.mark.parametrize("fault", HookFault, ids=lambda fault: fault.value)
+@pytest.mark.parametrize("journey", JOURNEYS)
+def test_a_hook_that_fails_stops_it_by_a_rule_or_did_no_harm(journey: str, fault: HookFault) -> None:
+    for seed in SEEDS:
+        number = Random(f"{journey} {fault} {seed}").randint(1, hooks_of(journey))
+        for rolls_back in (False, True):
+            run = carried_out(journey, seed, Troubles(hooks={number: fault}), rolls_back=rolls_back)
+            assert run.broken == (), (seed, number)
+            if run.stop is not None:
+                assert run.stop.rule in RULES[fault], (seed, number, run.stop)
+            else:
+                assert journey == "bridge", (
+                    seed,
+                    number,
+                )  # which asks again for the restart of another member
+            assert run.rollback_stop is None, (seed, number, run.rollback_stop)
+
+
+@pytest.mark.parametrize("journey", JOURNEYS)
+def test_a_member_that_dies_stops_it_or_is_restarted_in_its_turn(journey: str) -> None:
+    for seed in SEEDS:
+        random = Random(f"{journey} {seed}")
+        member = random.choice(list(JOURNEYS[journey].simulated.members))
+        run = carried_out(journey, seed, Troubles(killed=(random.randint(1, hooks_of(journey)), member)))
+        assert run.broken == ()
+        assert run.stop is None or run.stop.rule in (StopRule.MEMBER_LOST, StopRule.MEMBER_MISSING)
+
+
+@pytest.mark.parametrize("journey", JOURNEYS)
+def test_killed_and_started_again_it_restarts_nobody_twice(journey: str) -> None:
+    for seed in SEEDS:
+        dies_at_s = Random(f"{journey} {seed}").uniform(0, 250)
+        run = carried_out(journey, seed, Troubles(dies_at_s=dies_at_s))
+        assert (run.end, run.stop, run.broken) == (Phase.FINISHED, None, ()), (seed, dies_at_s)
