@@ -99,6 +99,7 @@ class Execution:
         self._is_seated = self._is_finished = self._is_back = False
         self._acting: dict[str, RunHook] = {}
         self._acted: dict[str, float] = {}  # Members of the round whose hook has ended, and when
+        self._outside: set[str] = set()  # Members that were restarted although it was not their turn
         self._again: set[str] = set()
         """Members whose hook began in a former execution, which may not have done anything."""
         self._errand: str | None = (
@@ -204,6 +205,8 @@ class Execution:
             for seat, member in changes.returned.items()
             if seat in self._in_turn
         ]
+        if self.place != START:
+            self._outside |= changes.returned.keys() - self._in_turn
         self.costs.add(self.place[0], seen)
         return changes
 
@@ -455,7 +458,9 @@ class Execution:
     def _turn_back(self, seen: GroupSighting) -> tuple[Order, ...]:
         """Continue with the plan that undoes every round in which a hook began."""
         self.is_rollback = True
-        self._rounds = Rounds(rollback_plan(self._forward, self._hooked or {}, seen.group), is_rollback=True)
+        begun = {step: set(members) for step, members in (self._hooked or {}).items()}
+        begun.setdefault(self.place[0], set()).update(self._outside)
+        self._rounds = Rounds(rollback_plan(self._forward, begun, seen.group), is_rollback=True)
         self._opened = {0: tuple(map(PlannedMember.of, seen.group.members if seen.group else ()))}
         self._hooked, self._acted, self._again, self._errand = {}, {}, set(), None
         self.gate = self._first_open = None
