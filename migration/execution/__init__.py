@@ -2,6 +2,6 @@
 orders come out (`machine.py`); the operator's command, the cluster and the clock belong to `kohort migrate`, and in a
 rehearsal to the simulation.
 
-Who has been restarted is read off the group (`seats.py`): a run that was killed goes on where the group is. What a
+Who has been restarted is read off the group (`seats.py`): a run that was killed continues where the group is. What a
 member's configuration is after a step is in `settings.py`, and what stops a run in `stops.py`.
 """

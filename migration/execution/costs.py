@@ -1,7 +1,5 @@
 """What a step has cost so far, as observations of the group show it: less than what it really cost, never more."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from groups.model import Group, GroupState, GroupType
@@ -21,9 +19,8 @@ class StepCosts:
     lasted_s: float = 0.0
     rebalances: int | None = 0  # Generations or epochs; None: the count began again
     without_owner_s: float = 0.0  # Partition-seconds
-    lag_s: float | None = (
-        None  # The present lag, as the time in which as many records are written; None: not known
-    )
+    lag_s: float | None = None
+    """The present lag, as the time in which as many records are written; None: not known."""
     most_lag_s: float | None = None
     first_lag_s: float | None = None
     restarts: int = 0
@@ -77,7 +74,7 @@ class CostMeter:
             costs.rebalances = costs.rebalances + after - before if after >= before else None
 
     def _without_owner(self, group: Group | None) -> frozenset[tuple[str, int]]:
-        """The partitions of the plan that nobody owns. During a rebalance a broker does not show a classic group's
+        """The partitions of the plan that no member owns. During a rebalance a broker does not show a classic group's
         assignment: an eager member owns nothing then, a cooperative one what it had."""
         if group is None or not group.members:
             return self._partitions

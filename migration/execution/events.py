@@ -1,6 +1,4 @@
-"""What goes into the execution of a plan and what comes out of it. Times are seconds of a clock that never goes back."""
-
-from __future__ import annotations
+"""What an execution of a plan is given, and what it orders and reports. Times are seconds of a monotonic clock."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,9 +19,8 @@ class GroupSighting:
     """The group at a moment, or why it could not be read."""
 
     at_s: float
-    group: Group | None = (
-        None  # With its leader where a gate needs it; None if it does not exist, or was not read
-    )
+    group: Group | None = None
+    """With its leader where a gate needs it; None if it does not exist, or was not read."""
     cluster: Cluster
     partitions: Mapping[str, int] = field(default_factory=dict)  # As in `GateObservation`
     lag: int | None = None  # Records; None: not known

@@ -4,8 +4,6 @@ It knows nothing that the group does not show, but the members when each gate op
 execution that was killed is given both, looks at the group, and continues with the first member that is not as planned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -79,7 +77,7 @@ class Execution:
         rolls_back: bool = False,
     ) -> None:
         """`processes`: the process of each member, by the ids of the plan, where several members share one;
-        `rolls_back`: whether a stop is followed by the way back. Raises ValueError: the plan has no baseline."""
+        `rolls_back`: whether a stop is followed by the rollback. Raises ValueError: the plan has no baseline."""
         if plan.baseline is None:
             raise ValueError("the plan has no baseline")
         self._forward, self._rounds = plan, Rounds(plan)
@@ -92,7 +90,7 @@ class Execution:
         self.costs = CostMeter(plan)
         self.happenings: list[Happening] = []
         self.stop: Stop | None = None
-        self.rollback_stop: Stop | None = None  # Why the way back did not reach its end
+        self.rollback_stop: Stop | None = None  # Why the rollback did not reach its end
         self.is_rollback = False
         self.place: Place = START  # The round in progress, or whose gate is awaited
         self.gate: GateResult | None = None  # As last checked
@@ -102,22 +100,21 @@ class Execution:
         self._outside: set[str] = set()  # Members that were restarted although it was not their turn
         self._again: set[str] = set()
         """Members whose hook began in a former execution, which may not have done anything."""
-        self._errand: str | None = (
-            None  # The member that was stopped for the bridge, to be started when it has left
-        )
+        self._errand: str | None = None
+        """The member that was stopped for the bridge, to be started when it has left."""
         self._asked: set[str] = set()  # Ids of members whose restart the bridge has asked for
         self._watch = Watch()
         self._first_open: GroupSighting | None = None
         self._deadline_s = 0.0
         self._ends_s: float | None = None
-        """When it ends, after its last gate has opened: a process that was killed is a member until its session ends."""
+        """When it ends, after its last gate: a process that was killed is a member until its session expires."""
         self._interrupts = 0
 
     # What it is doing
 
     @property
     def plan(self) -> Plan:
-        """The plan that is being carried out: the way back once it has begun."""
+        """The plan that is being carried out: the rollback once it has begun."""
         return self._rounds.plan
 
     @property
@@ -233,7 +230,7 @@ class Execution:
         return broken_rule(self._watch, seen, changes, self.seats, view, self._limits)
 
     def _stop_with(self, stop: Stop) -> tuple[Order, ...]:
-        """Nothing more is restarted; the way back begins when no hook is running any more."""
+        """Nothing more is restarted; the rollback begins when no hook is running any more."""
         if self.stop is None:
             self.stop = stop
         elif self.is_rollback:
@@ -277,7 +274,7 @@ class Execution:
             self.happenings.append(GateChecked(at_s=seen.at_s, place=self.place, result=gate))
         self.gate = gate
         if gate.open and self._is_steady(seen):
-            return self._go_on(seen)
+            return self._proceed(seen)
         if gate.open:
             return ()
         self._first_open = None
@@ -318,7 +315,7 @@ class Execution:
         return judge_gate(observed, accept_drift=accept_drift)
 
     def _judge_rollback(self, observed: GateObservation) -> GateResult:
-        """On the way back the group may be anything: only what the round was for must hold."""
+        """During the rollback the group may be anything: only what the round was for must hold."""
         step = self.step
         conditions = () if step is None else step.between if observed.round is not None else step.gate
         undone = [
@@ -339,7 +336,7 @@ class Execution:
         baseline = self.plan.baseline
         return tuple(self._opened.get(self.place[0] - 1, baseline.members if baseline else ()))
 
-    def _go_on(self, seen: GroupSighting) -> tuple[Order, ...]:
+    def _proceed(self, seen: GroupSighting) -> tuple[Order, ...]:
         """The gate of `place` is open."""
         changed = self._judge(seen, accept_drift=self._limits.accept_drift or self.is_rollback).reasons
         if changed:
@@ -393,7 +390,7 @@ class Execution:
     def _hooks(
         self, seats: Sequence[str], action: RoundAction | None = None, *, unchanged: bool = False
     ) -> tuple[Order, ...]:
-        """One hook for each process of these members: the round's action, or another one that leaves them as they are."""
+        """One hook for each process of these members: the round's action, or one that leaves them as they are."""
         rollout = self._rounds.rollout(self.place)
         action = action or (rollout.action if rollout else RoundAction.RESTART)
         by_process: dict[str, list[str]] = {}
@@ -416,7 +413,7 @@ class Execution:
         return tuple(hooks)
 
     def _change(self, seat: str, action: RoundAction, *, unchanged: bool) -> SettingsChange:
-        """The member's configuration after the round: on the way back, as before the step that is undone."""
+        """The member's configuration after the round: in the rollback, as before the step that is undone."""
         if action is RoundAction.STOP:
             return SettingsChange()
         last = self.place[0] - unchanged
@@ -428,7 +425,7 @@ class Execution:
     # What the bridge asks for
 
     def _ask_of_bridge(self, seen: GroupSighting) -> tuple[Order, ...]:
-        """The restart that the bridge asks for, once for each member id; a gate waits for it anew."""
+        """The restart that the bridge asks for, once for each member id; a gate waits for it again."""
         asks = seen.asks
         seat = next((one for one in self.seats if asks and self.seats[one].id == asks.member), None)
         if asks is None or seat is None or asks.member in self._asked:
@@ -453,7 +450,7 @@ class Execution:
         self._again -= {*late}
         return self._hooks(late)
 
-    # The way back
+    # The rollback
 
     def _turn_back(self, seen: GroupSighting) -> tuple[Order, ...]:
         """Continue with the plan that undoes every round in which a hook began."""

@@ -1,6 +1,4 @@
-"""The way back from a place in a plan, as a plan of its own: the rounds that were begun, in reverse, each with a gate."""
-
-from __future__ import annotations
+"""The rollback from a place in a plan, as a separate plan: the rounds that were begun, in reverse, each with a gate."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +19,7 @@ from migration.model import (
 from migration.paths.path import GONE, STABLE
 
 BACK = "back-"
-"""What the id of a step on the way back begins with; the rest is the id of the step that it undoes."""
+"""What the id of a step of the rollback begins with; the rest is the id of the step that it undoes."""
 _REVERSE = {
     RoundAction.RESTART: RoundAction.RESTART,
     RoundAction.STOP: RoundAction.START,

@@ -1,7 +1,5 @@
 """The rounds of a plan in order, and whether a group shows that one is complete."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from groups.model import Group, Member, usual_protocol
@@ -16,7 +14,7 @@ class Rounds:
     """The places of a plan. A step without rounds, as one that only the application can do, has round 0."""
 
     def __init__(self, plan: Plan, *, is_rollback: bool = False) -> None:
-        """`is_rollback`: every member is restarted, as nobody knows what a hook that failed has done to it."""
+        """`is_rollback`: every member is restarted: what a hook that failed has done to it is unknown."""
         self.plan, self.is_rollback = plan, is_rollback
         self.places: list[Place] = [START]
         for number, step in enumerate(plan.steps, 1):

@@ -1,7 +1,5 @@
 """The rules that stop an execution, on one observation of the group. Those of gates and hooks are in `machine.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -70,7 +68,7 @@ def broken_rule(
         _not_back(seen, seats, view, limits),
         _wrong_configuration(seen, seats, view),
         _new_errors(watch, seen, view),
-        _too_dear(seen, view, limits),
+        _too_expensive(seen, view, limits),
     )
     broken = next((found for rule in rules for found in rule), None)
     return None if broken is None else Stop(rule=broken[0], message=broken[1], at_s=seen.at_s)
@@ -155,7 +153,7 @@ def _new_errors(watch: Watch, seen: GroupSighting, view: RoundView) -> _Broken:
         yield StopRule.DIAGNOSE, f"There was no such error at the start: {texts}"
 
 
-def _too_dear(seen: GroupSighting, view: RoundView, limits: Limits) -> _Broken:
+def _too_expensive(seen: GroupSighting, view: RoundView, limits: Limits) -> _Broken:
     step, costs = view.step, view.costs
     if step is None or costs is None:
         return

@@ -1,7 +1,5 @@
 """Who has which place in the group: the members of a plan, followed through restarts by what they share."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,10 +1,8 @@
 """The configuration of a member after a step of a plan, as a change of the one that it had before the migration.
 
 The lines of a plan (`migration.paths.configuration`): a heading (`# java`: what follows is for clients of that library;
-what stands above all headings is for all), a setting (`key=value`), a removed setting (`# remove: key`), any other text.
+the lines above all headings are for all), a setting (`key=value`), a removed setting (`# remove: key`), other text.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

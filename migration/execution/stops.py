@@ -1,7 +1,5 @@
 """What stops an execution: rules with names, each with what it means for the group and what to do next."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 
@@ -42,7 +40,7 @@ class Stop:
 
     @property
     def allows_rollback(self) -> bool:
-        """Whether the members can be restarted safely: the group can be read, and nobody else is changing it."""
+        """Whether the members can be restarted safely: the group can be read, and nothing else is changing it."""
         return self.rule not in _NOT_BACK
 
 
@@ -53,21 +51,22 @@ _NOT_BACK = frozenset(
 REMEDIES = {
     StopRule.PLAN: "Make a new plan of the group as it is now: kohort plan.",
     StopRule.OFF_PLAN: "Return to the step that the message names, then run this command again.",
-    StopRule.GATE: "The gate's reasons say which member or setting is missing. Correct it, then run this command again.",
-    StopRule.MEMBER_MISSING: "Read the log of its process: it did not start, or could not join. Start it with the lines "
-    "of this step, then run this command again.",
-    StopRule.MEMBER_LOST: "It was not its turn: it crashed, or lost its session. Start it again as it was, then run this "
-    "command again.",
-    StopRule.UNEXPECTED_MEMBER: "Stop it, or make a new plan that includes it. Nothing may scale the group meanwhile.",
-    StopRule.OUTSIDE_RESTART: "Something else restarts members: a deployment, a supervisor or a person. Let it end, make "
-    "sure that it starts members with the lines of this step, then run this command again.",
-    StopRule.WRONG_MEMBER: "The restart command acted on another member than it was asked for. Correct it, then run this "
-    "command again.",
-    StopRule.WRONG_CONFIGURATION: "The restart command did not give the process the lines of this step. Correct it, then "
-    "run this command again: the member is restarted again.",
+    StopRule.GATE: "The reasons name the member or setting. Correct it, then run this command again.",
+    StopRule.MEMBER_MISSING: "Read the log of its process: it did not start, or could not join. Start it with the "
+    "lines of this step, then run this command again.",
+    StopRule.MEMBER_LOST: "It was not its turn: it crashed, or lost its session. Start it again as it was, then run "
+    "this command again.",
+    StopRule.UNEXPECTED_MEMBER: "Stop it, or make a new plan that includes it. Do not scale the group meanwhile.",
+    StopRule.OUTSIDE_RESTART: "Something else restarts members: a deployment, a supervisor or a person. Wait until it "
+    "has ended, make sure that it starts members with the lines of this step, then run this command again.",
+    StopRule.WRONG_MEMBER: "The restart command acted on another member than the one that it was given. Correct it, "
+    "then run this command again.",
+    StopRule.WRONG_CONFIGURATION: "The restart command did not give the process the lines of this step. Correct it, "
+    "then run this command again: the member is restarted again.",
     StopRule.CHANGED: "What the group reads has changed since the plan was made. Make a new plan, or accept the change "
     "with --accept-drift.",
-    StopRule.LAG: "Let the group catch up. Restart fewer members at a time, or allow more with --tolerance.",
+    StopRule.LAG: "Wait until the group has caught up. Restart fewer members at a time, or allow more with "
+    "--tolerance.",
     StopRule.WITHOUT_OWNER: "Restarts take longer than the plan assumes. Make a plan with the real time "
     "(--bounce-seconds), or allow more with --tolerance.",
     StopRule.DIAGNOSE: "Resolve the error first: kohort diagnose. Then run this command again.",
@@ -85,9 +84,8 @@ class Limits:
     """How long to wait, and how much it may cost."""
 
     gate_s: float = 300.0  # For a gate, after the last hook of its round
-    return_s: float = (
-        120.0  # For a member, after its hook; and for one that has left although it was not its turn
-    )
+    return_s: float = 120.0
+    """For a member, after its hook; and for one that has left although it was not its turn."""
     unreadable_s: float = 120.0  # While the group cannot be read
     watch_s: float = SESSION_S  # After the last gate, for a member that is no longer running
     tolerance: float = 2.0  # A step may cost this many times what the worst rehearsal did

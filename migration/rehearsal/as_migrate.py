@@ -4,8 +4,6 @@ What must hold, whatever hooks and members do: no two rounds are in hand at once
 settled, the execution ends, and its end is what the group shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -49,15 +47,22 @@ class HookFault(Enum):
     WRONG_CONFIGURATION = "wrong-configuration"  # It starts the process as it was
 
 
+_PROBLEMS = {
+    HookFault.FAILS: "exit status 1",
+    HookFault.FAILS_STOPPED: "exit status 1",
+    HookFault.FAILS_DONE: "exit status 1",
+    HookFault.HANGS: f"it did not end within {HANG_S:.0f} s",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Troubles:
-    """What goes wrong in a run: hooks by their number, from 1, and a member that is killed after so many hooks."""
+    """What goes wrong in a run: hooks by their number, from 1, and a member that is killed after a number of hooks."""
 
     hooks: Mapping[int, HookFault] = field(default_factory=dict)
     killed: tuple[int, str] | None = None  # After this hook has begun, this member of the plan
-    dies_at_s: float | None = (
-        None  # When Kohort itself is killed, to be started again when its hooks have ended
-    )
+    dies_at_s: float | None = None
+    """When Kohort itself is killed, to be started again when its hooks have ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,16 +194,7 @@ class MigratedPlan:
         took_s = bounce_s * self._timing.uniform(0.5, 1.0) + self._timing.uniform(0, 1)
         if self._troubles.killed is not None and self._troubles.killed[0] == self._hooks:
             self._kill(self._troubles.killed[1])
-        problem = (
-            {
-                HookFault.FAILS: "exit status 1",
-                HookFault.FAILS_STOPPED: "exit status 1",
-                HookFault.FAILS_DONE: "exit status 1",
-                HookFault.HANGS: f"it did not end within {HANG_S:.0f} s",
-            }.get(fault, "")
-            if fault
-            else ""
-        )
+        problem = _PROBLEMS.get(fault, "") if fault else ""
         timed_out = fault is HookFault.HANGS
         result = HookResult(at_s=now_s + took_s, member=hook.member, problem=problem, timed_out=timed_out)
         self._ends.append((now_s + (HANG_S if timed_out else took_s), result))

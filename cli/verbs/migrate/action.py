@@ -186,7 +186,7 @@ class MigrationRun:
 _NO_CLUSTER = Cluster()
 
 
-def migrate_group(file: Path, restart: str, consent: ConsentOptions, options: SourceOptions) -> None:
+def migrate_group(file: Path, restart: str, _consent: ConsentOptions, options: SourceOptions) -> None:
     plan = read_plan(file)
     command = command_of(restart)
     with RunDirectory(file, fingerprint(plan)) as directory, ReusableSource(options) as source:

@@ -1,5 +1,5 @@
-"""The operator's command, run for one member: without a shell, in a process group of its own, with its output in a
-file. Its contract: docs/migrate."""
+"""The operator's command, run for one member: without a shell, in its own process group, with its output in a file.
+Its contract: docs/migrate."""
 
 import os
 import re
@@ -34,7 +34,7 @@ NAMES = (
     "remove",
     "rollback",
 )
-"""What a hook is told, as placeholders of its arguments, and in capitals after KOHORT_ in its environment."""
+"""What a hook gets, as placeholders of its arguments, and in capitals after KOHORT_ in its environment."""
 
 
 def command_of(text: str) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ def start_hook(
     environment = {**os.environ, **{f"KOHORT_{key.upper()}": value for key, value in facts.items()}}
     output = directory / f"{name}.log"
     with output.open("ab") as file:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 the operator's own command
             words,
             stdin=subprocess.DEVNULL,
             stdout=file,

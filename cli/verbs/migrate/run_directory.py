@@ -1,5 +1,5 @@
-"""The directory of a run, next to the plan (`PLAN.yaml.run`): its events, one JSON document a line, the output of hooks,
-and the files of settings that they got. A lock keeps a second run away; it goes with the process that holds it."""
+"""The directory of a run, next to the plan (`PLAN.yaml.run`): its events, one JSON document a line, the output of
+hooks, and the files of settings that they got. A lock keeps a second run away, as long as its process runs."""
 
 import fcntl
 import json
@@ -25,9 +25,8 @@ class UnfinishedHook:
 
     member: str
     process: int
-    started: (
-        str  # When its process started, as the kernel counts: another process can have the same number later
-    )
+    started: str
+    """When its process started, as the kernel counts: another process can have the same number later."""
 
 
 class RunDirectory:

@@ -25,7 +25,7 @@ JOURNEYS: Mapping[str, PlannedGroup] = {
 }
 FAILING = {HookFault.FAILS, HookFault.FAILS_STOPPED, HookFault.FAILS_DONE}
 RULES: Mapping[HookFault, set[StopRule]] = {
-    **dict.fromkeys(FAILING, {StopRule.HOOK}),
+    **{fault: {StopRule.HOOK} for fault in FAILING},
     HookFault.HANGS: {StopRule.HOOK_TIMEOUT},
     HookFault.NOTHING: {StopRule.HOOK},
     HookFault.WRONG_MEMBER: {StopRule.WRONG_MEMBER},
@@ -70,7 +70,8 @@ def test_a_hook_that_fails_stops_it_by_a_rule_or_did_no_harm(journey: str, fault
             if journey == "bridge":  # It asks again, for the restart of another member
                 assert run.stop is None or run.stop.rule in RULES[fault] | {StopRule.GATE, StopRule.OFF_PLAN}
             else:
-                assert run.stop is not None and run.stop.rule in RULES[fault], (seed, number, run.stop)
+                assert run.stop is not None
+                assert run.stop.rule in RULES[fault], (seed, number, run.stop)
             assert run.rollback_stop is None, (seed, number, run.rollback_stop)
 
 
@@ -85,7 +86,7 @@ def test_a_member_that_dies_stops_it_or_is_restarted_in_its_turn(journey: str) -
 
 
 @pytest.mark.parametrize("journey", JOURNEYS)
-def test_killed_and_started_again_it_restarts_nobody_twice(journey: str) -> None:
+def test_killed_and_started_again_it_restarts_no_member_twice(journey: str) -> None:
     for seed in SEEDS:
         dies_at_s = Random(f"{journey} {seed}").uniform(0, 250)
         run = carried_out(journey, seed, Troubles(dies_at_s=dies_at_s))
