@@ -132,6 +132,20 @@ class Execution:
         return Phase.ROLLED_BACK if self._is_back else Phase.STOPPED
 
     @property
+    def limits(self) -> Limits:
+        return self._limits
+
+    @property
+    def opened(self) -> frozenset[int]:
+        """The steps whose gate has opened; 0: the one before the first step."""
+        return frozenset(self._opened)
+
+    @property
+    def deadline_s(self) -> float:
+        """When it gives up waiting for the gate."""
+        return self._deadline_s
+
+    @property
     def is_over(self) -> bool:
         return self.phase not in (Phase.WAITING, Phase.ACTING)
 

@@ -4,7 +4,6 @@ hooks, and the files of settings that they got. A lock keeps a second run away, 
 import fcntl
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cli.errors import CommandError, ExitStatus, UsageError
-from migration.execution.events import RunHook
+from cli.verbs.migrate.event_documents import EventDocument
 
 EVENTS = "events.jsonl"
 SUFFIX = ".run"
@@ -51,27 +50,11 @@ class RunDirectory:
         self._file.close()
         self._lock.close()
 
-    def write(self, event: str, **facts: object) -> None:
-        """Append an event; it is on disk when this returns."""
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self._file.write(json.dumps({"at": at, "event": event, "plan": self._plan_id, **facts}) + "\n")
+    def write(self, document: EventDocument) -> None:
+        """Append an event; it is on disk when this returns. OSError."""
+        self._file.write(json.dumps(document, ensure_ascii=False) + "\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-
-    def hook_begins(self, order: RunHook) -> None:
-        """Written before it is started: if only this is known of it, it may have done anything."""
-        self.write(
-            "hook-began",
-            step=order.place[0],
-            round=order.place[1],
-            members=order.members,
-            name=order.seat.label,
-            action=order.action.value,
-            rollback=order.is_rollback,
-        )
-
-    def hook_runs(self, order: RunHook, process: int) -> None:
-        self.write("hook-runs", name=order.seat.label, process=process, started=started(process))
 
     def hooks(self) -> frozenset[tuple[int, str]] | None:
         """Steps and members of the hooks of former runs, since the last rollback; None if there was no run."""

@@ -1,0 +1,152 @@
+"""What happens in a run, as documents: the lines of `PLAN.yaml.run/events.jsonl` and of `--output json`, and what the
+report is made from. Steps and rounds count from 1, 0 is the gate before the first step; members in `members` are called
+by the ids that they had when the plan was made, in `names` as for people. Schema: docs/schemas/migrate.json.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TypeAlias
+
+from cli.render.document import fields
+from migration.execution.costs import StepCosts
+from migration.execution.events import (
+    GateChecked,
+    Happening,
+    HookResult,
+    MemberReturned,
+    RoundBegan,
+    RunHook,
+    StepEnded,
+)
+from migration.execution.settings import SettingsChange
+from migration.execution.stops import Stop
+from migration.model import Plan, Step
+
+Facts: TypeAlias = dict[str, object]
+EventDocument: TypeAlias = Mapping[str, object]
+FORMAT_VERSION = 1
+
+
+def event_document(group: str, plan: str, facts: Facts) -> EventDocument:
+    """An event of a group's run, now; `plan` is the plan's fingerprint."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return {"kohort": FORMAT_VERSION, "command": "migrate", "at": at, "group": group, "plan": plan, **facts}
+
+
+def run_began(plan: Plan, found: Sequence[str], *, resumed: bool) -> Facts:
+    """`found`: what is known of former runs, a sentence each."""
+    rounds = sum(len(step.rounds) for step in plan.steps)
+    return {
+        "event": "run-began",
+        "resumed": resumed,
+        "found": list(found),
+        "steps": len(plan.steps),
+        "rounds": rounds,
+    }
+
+
+def of_happening(happening: Happening, steps: Sequence[Step], costs: Mapping[int, StepCosts]) -> Facts:
+    match happening:
+        case RoundBegan(place=(step, round_), members=names, is_rollback=rollback):
+            where: Facts = {"step": step, "round": round_, "rollback": rollback}
+            return {"event": "round-began", **where, "names": list(names)}
+        case MemberReturned(place=(step, round_), seat=seat, member=member):
+            of_member: Facts = {"member": member, "name": seat.label, "id": seat.id}
+            return {"event": "member-returned", "step": step, "round": round_, **of_member}
+        case GateChecked(place=(step, round_), result=result):
+            checks = [fields(check, "check", "holds", "text") for check in result.checks]
+            of_gate: Facts = {"open": result.open, "reasons": list(result.reasons), "checks": checks}
+            return {"event": "gate", "step": step, "round": round_, **of_gate}
+        case StepEnded(step=step, is_rollback=rollback):
+            measured = None if rollback else measured_data(costs.get(step))
+            rehearsed = None if rollback or not step else rehearsed_data(steps[step - 1])
+            of_step: Facts = {"measured": measured, "rehearsed": rehearsed}
+            return {"event": "step-ended", "step": step, "rollback": rollback, **of_step}
+
+
+def hook_began(order: RunHook) -> Facts:
+    return {
+        "event": "hook-began",
+        "step": order.place[0],
+        "round": order.place[1],
+        "rollback": order.is_rollback,
+        "members": list(order.members),
+        "name": order.seat.label,
+        "action": order.action.value,
+        "change": change_data(order.change),
+    }
+
+
+def hook_runs(order: RunHook, process: int, started: str) -> Facts:
+    """`started` tells the process from a later one with the same number."""
+    return {"event": "hook-runs", "name": order.seat.label, "process": process, "started": started}
+
+
+def hook_ended(order: RunHook, result: HookResult, lasted_s: float) -> Facts:
+    return {
+        "event": "hook-ended",
+        "step": order.place[0],
+        "round": order.place[1],
+        "members": list(order.members),
+        "name": order.seat.label,
+        "problem": result.problem or None,
+        "timed_out": result.timed_out,
+        "lasted_s": round(lasted_s, 1),
+    }
+
+
+def interrupted(times: int) -> Facts:
+    return {"event": "interrupted", "times": times}
+
+
+def bridge_line(text: str) -> Facts:
+    """What the bridge does; `kohort bridge --watch` prints it."""
+    return {"event": "bridge", "text": text}
+
+
+def stopped(stop: Stop, place: tuple[int, int], commands: Sequence[str], *, rollback: bool) -> Facts:
+    """`rollback`: whether it is the way back that stopped."""
+    return {
+        "event": "stopped",
+        "step": place[0],
+        "round": place[1],
+        "rollback": rollback,
+        **stop_data(stop),
+        "commands": list(commands),
+    }
+
+
+def rolling_back(steps: Sequence[Step]) -> Facts:
+    return {"event": "rolling-back", "steps": [step.title for step in steps]}
+
+
+def rolled_back(lasted_s: float) -> Facts:
+    return {"event": "rolled-back", "lasted_s": round(lasted_s, 1)}
+
+
+def finished(lasted_s: float) -> Facts:
+    return {"event": "finished", "lasted_s": round(lasted_s, 1)}
+
+
+def change_data(change: SettingsChange) -> Facts:
+    return {"set": dict(change.lines), "remove": list(change.removed), "remarks": list(change.remarks)}
+
+
+def stop_data(stop: Stop) -> Facts:
+    return {"rule": stop.rule.value, "message": stop.message, "remedy": stop.remedy}
+
+
+def measured_data(costs: StepCosts | None) -> Facts | None:
+    if costs is None:
+        return None
+    return {
+        "lasted_s": round(costs.lasted_s, 1),
+        "rebalances": costs.rebalances,
+        "without_owner_s": round(costs.without_owner_s, 1),
+        "most_lag_s": None if costs.most_lag_s is None else round(costs.most_lag_s, 1),
+    }
+
+
+def rehearsed_data(step: Step) -> Facts | None:
+    return None if step.rehearsed is None else asdict(step.rehearsed)

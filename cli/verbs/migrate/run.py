@@ -1,0 +1,256 @@
+"""The run of one plan, in a thread of its own: look at the group, carry out what the state machine orders, write down
+what happens before anything is done about it."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cli.options import SourceOptions
+from cli.selection import ReusableSource
+from cli.verbs.gate.action import NotesFile
+from cli.verbs.migrate import event_documents as documents
+from cli.verbs.migrate.event_documents import EventDocument, Facts, event_document
+from cli.verbs.migrate.hook import Hook, start_hook
+from cli.verbs.migrate.run_directory import RunDirectory, started
+from cli.verbs.migrate.sighting import Lookout
+from cli.verbs.migrate.telling import InHand, RunStatus
+from migration.execution.events import (
+    EndHooks,
+    GroupSighting,
+    HookResult,
+    Order,
+    RunHook,
+    StepEnded,
+)
+from migration.execution.machine import Execution, Phase, Resumed
+from migration.execution.stops import Limits
+from migration.gate.notes import fingerprint
+from migration.model import Plan
+
+LOOK_S = 1.0  # Between two observations
+TICK_S = 0.2  # Between two looks at running hooks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What is the same for all plans of a command."""
+
+    command: Sequence[str]  # The words of `--restart`
+    source: SourceOptions
+    limits: Limits = field(default_factory=Limits)
+    restart_s: float = 300.0  # After which a hook is ended
+    rolls_back: bool = False  # Whether a stop is followed by the way back
+
+
+@dataclass(slots=True, kw_only=True)
+class GroupRun:
+    """`tell` is called in the thread of the run; everything else is safe to use from another one."""
+
+    file: Path
+    plan: Plan
+    settings: RunSettings
+    directory: RunDirectory
+    tell: Callable[[EventDocument], None]
+    error: BaseException | None = None  # What ended its thread, if not a stop
+    status: RunStatus | None = None  # None before the first look
+    _execution: Execution = field(init=False)
+    _notes: NotesFile = field(init=False)
+    _hooks: list[Hook] = field(default_factory=list)
+    _interrupts: int = 0
+    _heard: int = 0  # Interrupts that the state machine has been told of
+    _began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    _began_s: float = field(default_factory=time.monotonic)
+    _is_on_way_back: bool = False
+    _thread: threading.Thread | None = None
+
+    def __post_init__(self) -> None:
+        self._notes = NotesFile.of_plan(self.file, self.plan, is_written=True)
+        opened = {number: gate.members for number, gate in self._notes.notes.opened.items()}
+        self._execution = Execution(
+            self.plan,
+            self.settings.limits,
+            resumed=Resumed(opened=opened, hooks=self.directory.hooks() if opened else frozenset()),
+            rolls_back=self.settings.rolls_back,
+        )
+
+    # For the conductor
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def is_over(self) -> bool:
+        return self._thread is not None and not self._thread.is_alive()
+
+    @property
+    def is_finished(self) -> bool:
+        return self.error is None and self._execution.phase is Phase.FINISHED
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._in_thread, name=f"migrate {self.plan.group}")
+        self._thread.start()
+
+    def interrupt(self) -> None:
+        """The first one ends the run after the round in progress, the second one at once."""
+        self._interrupts += 1
+
+    def _in_thread(self) -> None:
+        try:
+            self.run()
+        except BaseException as error:  # reported by the main thread
+            self.error = error
+
+    # The run
+
+    def run(self) -> None:
+        """Carry out the plan until it is finished or stopped."""
+        execution = self._execution
+        self._await_former_hooks()
+        self._note(documents.run_began(self.plan, (), resumed=bool(self.directory.former)))
+        with ReusableSource(self.settings.source) as source:
+            lookout = Lookout(plan=self.plan, source=source)
+            look_s = 0.0
+            try:
+                while not execution.is_over or self._hooks:
+                    if time.monotonic() >= look_s:
+                        self._observe(lookout.look(time.monotonic(), execution.step))
+                        look_s = time.monotonic() + LOOK_S
+                    self._hear()
+                    self._poll_hooks()
+                    time.sleep(TICK_S)
+            finally:
+                self._end_hooks()
+        self._note_end()
+        self._show()
+
+    def _observe(self, seen: GroupSighting) -> None:
+        self._carry_out(self._execution.observe(seen))
+        if self._execution.is_rollback and not self._is_on_way_back:
+            self._is_on_way_back = True
+        self._show()
+
+    def _hear(self) -> None:
+        while self._heard < self._interrupts:
+            self._heard += 1
+            self._note(documents.interrupted(self._heard))
+            self._carry_out(self._execution.interrupt(time.monotonic()))
+
+    def _await_former_hooks(self) -> None:
+        end_s = time.monotonic() + self.settings.restart_s
+        while self.directory.unfinished() and time.monotonic() < end_s and not self._interrupts:
+            time.sleep(LOOK_S)
+
+    def _carry_out(self, orders: Sequence[Order]) -> None:
+        self._note_happenings()
+        for order in orders:
+            match order:
+                case RunHook():
+                    self._start(order)
+                case EndHooks():
+                    for hook in self._hooks:
+                        hook.end(time.monotonic(), "it was interrupted")
+                case _:
+                    pass
+
+    def _start(self, order: RunHook) -> None:
+        self._note(documents.hook_began(order))
+        now_s, settings = time.monotonic(), self.settings
+        try:
+            hook = start_hook(
+                settings.command, order, self.plan.group, self.directory.path, now_s, settings.restart_s
+            )
+        except OSError as error:
+            problem = f"it cannot be started: {error.strerror or error}"
+            result = HookResult(at_s=now_s, member=order.member, problem=problem)
+            self._note(documents.hook_ended(order, result, 0.0))
+            self._carry_out(self._execution.hook_ended(result))
+            return
+        self._hooks.append(hook)
+        process = hook.process.pid
+        self._note(documents.hook_runs(order, process, started(process)))
+
+    def _poll_hooks(self) -> None:
+        for hook in list(self._hooks):
+            result = hook.poll(time.monotonic())
+            if result is not None:
+                self._hooks.remove(hook)
+                lasted_s = time.monotonic() - hook.ends_s + hook.timeout_s
+                self._note(documents.hook_ended(hook.order, result, lasted_s))
+                self._carry_out(self._execution.hook_ended(result))
+
+    def _end_hooks(self) -> None:
+        for hook in self._hooks:
+            hook.end(time.monotonic(), "Kohort ended")
+        while self._hooks:
+            self._hooks = [hook for hook in self._hooks if hook.poll(time.monotonic()) is None]
+            time.sleep(TICK_S)
+
+    # What is written down, and shown
+
+    def _note(self, facts: Facts) -> None:
+        document = event_document(self.plan.group, fingerprint(self.plan), facts)
+        self.directory.write(document)
+        self.tell(document)
+
+    def _note_happenings(self) -> None:
+        execution = self._execution
+        happenings, execution.happenings = execution.happenings, []
+        for happening in happenings:
+            if isinstance(happening, StepEnded) and not happening.is_rollback:
+                self._keep(happening)
+            self._note(documents.of_happening(happening, self.plan.steps, execution.costs.by_step))
+
+    def _keep(self, ended: StepEnded) -> None:
+        """Note the members at an opened gate, where `kohort gate` notes them too."""
+        now, notes = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), self._notes.notes
+        if ended.step:
+            notes = notes.with_step_started(ended.step)
+        self._notes.keep(notes.with_opened(ended.step, now, ended.members, ended.epoch))
+
+    def _note_end(self) -> None:
+        execution = self._execution
+        lasted_s = time.monotonic() - self._began_s
+        if execution.stop is None:
+            self._note(documents.finished(lasted_s))
+            return
+        stop, place = execution.rollback_stop or execution.stop, execution.place
+        if execution.phase is Phase.ROLLED_BACK:
+            self._note(documents.rolled_back(lasted_s))
+        else:
+            self._note(documents.stopped(stop, place, (), rollback=execution.rollback_stop is not None))
+
+    def _show(self) -> None:
+        execution, now_s = self._execution, time.monotonic()
+        in_hand = tuple(
+            InHand(
+                label=hook.order.seat.label,
+                action=hook.order.action.value,
+                for_s=now_s - hook.ends_s + hook.timeout_s,
+            )
+            for hook in self._hooks
+        )
+        costs = execution.costs.by_step.get(execution.place[0])
+        self.status = RunStatus(
+            plan=execution.plan,
+            phase=execution.phase,
+            is_rollback=execution.is_rollback,
+            place=execution.place,
+            opened=frozenset(execution.opened),
+            in_hand=in_hand,
+            gate=execution.gate,
+            waits_s=max(0.0, execution.limits.gate_s - (execution.deadline_s - now_s)),
+            gives_up_s=execution.limits.gate_s,
+            lag=None,
+            lag_s=costs.lag_s if costs else None,
+            costs=dict(execution.costs.by_step),
+            limits=execution.limits,
+            stop=execution.stop,
+            rollback_stop=execution.rollback_stop,
+            began_at=self._began_at,
+            lasted_s=now_s - self._began_s,
+            resumed=bool(self.directory.former),
+        )

@@ -1,0 +1,52 @@
+"""Conducts runs: starts their threads, passes on what they tell, and signals."""
+
+import queue
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from types import FrameType
+
+from cli.verbs.migrate.event_documents import EventDocument
+from cli.verbs.migrate.run import GroupRun
+from cli.verbs.migrate.telling import Telling
+
+DRAW_S = 0.2
+
+
+class Conductor:
+    """Call `conduct` in the main thread: it takes the signals."""
+
+    def __init__(self, telling: Telling) -> None:
+        self.told: queue.SimpleQueue[EventDocument] = queue.SimpleQueue()  # What the runs tell
+        self._telling = telling
+        self._interrupts = 0
+
+    def conduct(self, runs: Sequence[GroupRun]) -> None:
+        """Carry out all plans. Ctrl-C ends the rounds in progress, a second one, or SIGTERM, everything at once."""
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        for number in before:
+            signal.signal(number, self._signalled)
+        try:
+            for run in runs:
+                run.start()
+            heard = 0
+            while any(run.is_running for run in runs):
+                while heard < self._interrupts:
+                    heard += 1
+                    for run in runs:
+                        run.interrupt()
+                self._pass_on(DRAW_S)
+                self._telling.draw([run.status for run in runs if run.status is not None])
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        self._pass_on(0.0)
+
+    def _signalled(self, number: int, _: FrameType | None) -> None:
+        self._interrupts += 1 if number == signal.SIGINT else 2
+
+    def _pass_on(self, within_s: float) -> None:
+        with suppress(queue.Empty):
+            self._telling.event(self.told.get(timeout=within_s) if within_s else self.told.get_nowait())
+            while True:
+                self._telling.event(self.told.get_nowait())
