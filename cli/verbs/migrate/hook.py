@@ -1,5 +1,10 @@
-"""The operator's command, run for one member: without a shell, in its own process group, with its output in a file.
-Its contract: docs/migrate."""
+"""The operator's command, run for one member: without a shell, in a session of its own, with its output in a file.
+What it gets and what may become of it: docs/migrate/hook.md.
+
+A command that ends by itself, with any status, leaves running what it has started: that may be the member. One that is
+late or interrupted is ended with its whole session: nothing of it may act later, on a member that somebody else has
+started meanwhile.
+"""
 
 import os
 import re
@@ -7,22 +12,26 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from zlib import crc32
 
 from cli.errors import UsageError
+from cli.verbs.migrate.processes import Session, age_s, mark_of
 from groups.times import seconds_text
 from migration.execution.events import HookResult, RunHook
 from migration.execution.settings import SettingsChange
+from migration.gate.notes import fingerprint
+from migration.model import Plan
 
-GRACE_S = 10.0  # Between SIGTERM and SIGKILL
-MOST_OUTPUT = 64 * 1024 * 1024  # Bytes of one hook's output, after which it is ended
+MOST_OUTPUT = 64 * 1024 * 1024  # Bytes that are kept of one hook's output
 LAST_LINES = 3  # Of its output in a message
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+LONGEST_LINE = 300  # Characters of one of them
 NAMES = (
     "group",
+    "plan",
     "member",
     "client_id",
     "instance",
@@ -30,28 +39,45 @@ NAMES = (
     "step",
     "round",
     "action",
+    "rollback",
     "config",
     "remove",
-    "rollback",
 )
 """What a hook gets, as placeholders of its arguments, and in capitals after KOHORT_ in its environment."""
+_PLACEHOLDER = re.compile(r"\{\{(?P<literal>\w+)\}\}|\{(?P<name>\w+)\}")
+_SHELLS = frozenset({"sh", "ash", "bash", "dash", "ksh", "zsh"})
+_WHEN_NOTED = 'read -r _ || exit 125; exec "$@" </dev/null'
+"""A shell that becomes the command when its process is noted, and ends if Kohort is killed before."""
 
 
 def command_of(text: str) -> tuple[str, ...]:
-    """The words of `--restart`. UsageError: it cannot be run, or has an unknown placeholder."""
+    """The words of `--restart`. UsageError: it cannot be run, has an unknown placeholder, or has one in the text of a
+    shell."""
     try:
         words = shlex.split(text)
     except ValueError as error:
         raise UsageError(f"--restart: {error}") from None
     if not words:
         raise UsageError("--restart: the command is empty")
-    unknown = [name for word in words for name in _PLACEHOLDER.findall(word) if name not in NAMES]
-    if unknown:
-        raise UsageError(f"--restart: unknown placeholder {{{unknown[0]}}}; known: {', '.join(NAMES)}")
-    if not _PLACEHOLDER.search(words[0]) and shutil.which(words[0]) is None:
-        path = Path(words[0])
-        why = "is not executable" if path.exists() else "does not exist"
-        raise UsageError(f"--restart: {words[0]} {why}")
+    for word in words:
+        unknown = [name for name in _placeholders(word) if name not in NAMES]
+        if unknown:
+            raise UsageError(
+                f"--restart: unknown placeholder {{{unknown[0]}}}; known: {', '.join(NAMES)}. "
+                f"{{{{{unknown[0]}}}}} stands for the text itself."
+            )
+    for shell, option, script in zip(words, words[1:], words[2:], strict=False):
+        if Path(shell).name in _SHELLS and option.startswith("-") and option.endswith("c"):
+            for name in _placeholders(script):
+                raise UsageError(
+                    f"--restart: {shell} would run what {{{name}}} contains; "
+                    f'in the text of a shell, write "$KOHORT_{name.upper()}"'
+                )
+    if not _placeholders(words[0]):
+        try:
+            _executable(words[0])
+        except OSError as error:
+            raise UsageError(f"--restart: {error.strerror}") from None
     return tuple(words)
 
 
@@ -62,77 +88,128 @@ class Hook:
     order: RunHook
     process: subprocess.Popen[bytes]
     output: Path
+    output_from: int  # Where its own output begins in the file
     ends_s: float  # When it is ended, by the caller's clock
     timeout_s: float
-    was_ended: str = ""  # Why it was sent SIGTERM
-    _killed_s: float | None = None
+    was_ended: str = ""  # Why
+    _is_late: bool = False
+    _session: Session = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._session = Session(self.process.pid)
 
     def poll(self, now_s: float) -> HookResult | None:
-        """The result if it has ended. One that is late, or prints without end, is ended."""
+        """The result if it has ended. One that is late is ended; of one that prints without end, the last is kept."""
         status = self.process.poll()
+        if self.was_ended:
+            gone = self._session.is_gone(now_s, leader_has_ended=status is not None)
+            return self._result(now_s, status) if gone else None
         if status is not None:
-            return HookResult(
-                at_s=now_s,
-                member=self.order.member,
-                problem=self._problem(status),
-                timed_out=self.was_ended.startswith("it did not end"),
-            )
-        if self._killed_s is not None:
-            if now_s >= self._killed_s:
-                self._signal(signal.SIGKILL)
-        elif now_s >= self.ends_s:
-            self.end(now_s, f"it did not end within {seconds_text(self.timeout_s)}")
-        elif _size(self.output) > MOST_OUTPUT:
-            self.end(now_s, f"it printed more than {MOST_OUTPUT // 1024**2} MiB")
+            return self._result(now_s, status)
+        if now_s >= self.ends_s:
+            self._is_late = True
+            self.end(now_s, f"it did not end within {seconds_text(self.timeout_s)}, and was ended")
+        elif _size(self.output) > self.output_from + MOST_OUTPUT:
+            with suppress(OSError):
+                os.truncate(self.output, 0)
+                self.output_from = 0
         return None
 
     def end(self, now_s: float, why: str) -> None:
-        """Ask the hook and what it started to end; `poll` kills them if they do not."""
-        if self._killed_s is None:
-            self.was_ended, self._killed_s = why, now_s + GRACE_S
-            self._signal(signal.SIGTERM)
+        """Ask the hook and what it has started to end; `poll` kills what does not."""
+        if not self.was_ended:
+            self.was_ended = why
+            self._session.end(now_s)
 
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, number)
+    def _result(self, now_s: float, status: int | None) -> HookResult:
+        how = self.was_ended or ("" if status == 0 else _ended_with(status or 0))
+        if how:
+            lines = last_lines(self.output, self.output_from)
+            how += f"; its output, {self.output}, ends with: {lines}" if lines else "; it printed nothing"
+        return HookResult(at_s=now_s, member=self.order.member, problem=how, timed_out=self._is_late)
 
-    def _problem(self, status: int) -> str:
-        if self.was_ended:
-            return self.was_ended
-        if status == 0:
-            return ""
-        how = f"exit status {status}" if status > 0 else f"it was killed by {signal.Signals(-status).name}"
-        lines = last_lines(self.output)
-        return f"{how}: {lines}" if lines else how
+
+@dataclass(slots=True, kw_only=True)
+class FormerHook:
+    """A hook of a run that was killed."""
+
+    process: int
+    mark: str
+    timeout_s: float
+    _session: Session = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._session = Session(self.process)
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self.mark) and mark_of(self.process) == self.mark
+
+    def has_ended(self, now_s: float) -> bool:
+        """Whether it has ended; it is ended when it is late."""
+        if self._session.is_ending:
+            return self._session.is_gone(now_s, leader_has_ended=not self.is_running)
+        if self.is_running and age_s(self.process) >= self.timeout_s:
+            self._session.end(now_s)
+            return False
+        return not self.is_running
 
 
 def start_hook(
-    command: Sequence[str], order: RunHook, group: str, directory: Path, now_s: float, timeout_s: float
+    command: Sequence[str],
+    order: RunHook,
+    plan: Plan,
+    directory: Path,
+    now_s: float,
+    timeout_s: float,
+    note: Callable[[int, str], object] = lambda _process, _mark: None,
 ) -> Hook:
-    """Run the command for one member. OSError: it cannot be started, or the files cannot be written."""
-    name = f"{order.place[0]}-{order.place[1]}-{_file_name(order.seat.label)}"
-    config = directory / f"{name}.properties"
-    config.write_text(properties_text(order.change))
-    facts = facts_of(order, group, config)
-    words = [_PLACEHOLDER.sub(lambda match: facts[match[1]], word) for word in command]
-    environment = {**os.environ, **{f"KOHORT_{key.upper()}": value for key, value in facts.items()}}
-    output = directory / f"{name}.log"
-    with output.open("ab") as file:
-        process = subprocess.Popen(  # noqa: S603 the operator's own command
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            start_new_session=True,
-        )
-    return Hook(order=order, process=process, output=output, ends_s=now_s + timeout_s, timeout_s=timeout_s)
+    """Run the command for one member. It begins when its process is noted, with the mark: a run that is killed knows of
+    every command that has done anything. OSError: it cannot be started, or the files cannot be written."""
+    name = _file_name(order)
+    config, output = directory / f"{name}.properties", directory / f"{name}.log"
+    _write_privately(config, properties_text(order.change))
+    facts = facts_of(order, plan, config)
+    words = [_filled(word, facts) for word in command]
+    words[0] = _executable(words[0])
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("KOHORT_")}
+    environment |= {f"KOHORT_{key.upper()}": value for key, value in facts.items()}
+    output_from = _size(output)
+    gated = ["/bin/sh", "-c", _WHEN_NOTED, Path(words[0]).name, *words]
+    reader, writer = os.pipe()
+    with (
+        open(reader, "rb") as noted,
+        open(writer, "wb", 0) as gate,
+        open(output, "ab", opener=_private) as log,
+    ):
+        try:
+            process = subprocess.Popen(  # noqa: S603  (the operator's command)
+                gated,
+                stdin=noted,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+            )
+        except ValueError as error:
+            raise OSError(0, f"a value has a character that no command can get: {error}") from None
+        note(process.pid, mark_of(process.pid))
+        gate.write(b"\n")
+    return Hook(
+        order=order,
+        process=process,
+        output=output,
+        output_from=output_from,
+        ends_s=now_s + timeout_s,
+        timeout_s=timeout_s,
+    )
 
 
-def facts_of(order: RunHook, group: str, config: Path) -> Mapping[str, str]:
+def facts_of(order: RunHook, plan: Plan, config: Path) -> Mapping[str, str]:
     seat = order.seat
     return {
-        "group": group,
+        "group": plan.group,
+        "plan": fingerprint(plan),
         "member": seat.id,
         "client_id": seat.client_id or "",
         "instance": seat.instance or "",
@@ -140,36 +217,105 @@ def facts_of(order: RunHook, group: str, config: Path) -> Mapping[str, str]:
         "step": str(order.place[0]),
         "round": str(order.place[1]),
         "action": order.action.value,
+        "rollback": "1" if order.is_rollback else "",
         "config": str(config.absolute()),
         "remove": ",".join(order.change.removed),
-        "rollback": "1" if order.is_rollback else "",
     }
 
 
 def properties_text(change: SettingsChange) -> str:
-    """The lines to set, as a file of Java properties."""
-    remarks = [
+    """The lines to set, as a file of Java properties: ASCII, which readers that know no escapes read alike unless a
+    value has a backslash, a blank at its beginning, or other characters."""
+    remarks = (
         line if line.startswith("#") else f"# in the program's code: {line}" for line in change.remarks
-    ]
-    return "".join(
-        f"{line}\n" for line in (*remarks, *(f"{key}={value}" for key, value in change.lines.items()))
+    )
+    lines = [" ".join(remark.split()).encode("ascii", "backslashreplace").decode() for remark in remarks]
+    lines += [f"{_escaped(key, ' =:#!')}={_escaped_value(value)}" for key, value in change.lines.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def last_lines(output: Path, start: int) -> str:
+    """The last lines that a hook has printed, in one; `start`: where its output begins."""
+    with suppress(OSError), output.open("rb") as file:
+        file.seek(max(start, _size(output) - LAST_LINES * LONGEST_LINE * 4))
+        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+        return " / ".join(line[-LONGEST_LINE:] for line in lines[-LAST_LINES:])
+    return ""
+
+
+def _placeholders(word: str) -> list[str]:
+    return [match["name"] for match in _PLACEHOLDER.finditer(word) if match["name"]]
+
+
+def _filled(word: str, facts: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(
+        lambda match: facts[match["name"]] if match["name"] else f"{{{match['literal']}}}", word
     )
 
 
-def last_lines(output: Path) -> str:
-    """The last lines that a hook has printed, in one."""
-    with suppress(OSError), output.open("rb") as file:
-        file.seek(max(0, _size(output) - 4096))
-        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
-        return " / ".join(lines[-LAST_LINES:])
-    return ""
+def _executable(name: str) -> str:
+    """The file that a shell would run. Raises OSError: there is none; `strerror` says why."""
+    file = shutil.which(name)
+    if file is not None:
+        return os.path.abspath(file)
+    if name.startswith(("~", "$")):
+        why = "is not expanded: there is no shell"
+    elif Path(name).is_dir():
+        why = "is a directory"
+    elif Path(name).exists() and os.sep in name:
+        why = "is not executable (chmod +x)"
+    else:
+        why = "does not exist" if os.sep in name else "is not in the PATH"
+    raise OSError(0, f"{name} {why}")
+
+
+def _ended_with(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    names = {number.value: number.name for number in signal.Signals}
+    return f"it was killed by {names.get(-status, f'signal {-status}')}"
+
+
+def _file_name(order: RunHook) -> str:
+    """Readable, and different for members whose names are alike."""
+    step, round_ = order.place
+    way, member = "back-" if order.is_rollback else "", crc32(order.member.encode(errors="replace"))
+    return f"{way}{step}-{round_}-{re.sub(r'[^A-Za-z0-9_.-]', '_', order.seat.label)[:80]}-{member:08x}"
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
+def _write_privately(path: Path, text: str) -> None:
+    with open(path, "w", encoding="ascii", opener=_private) as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(text)
+
+
+_NAMED_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
+
+
+def _escaped_value(value: str) -> str:
+    return f"\\{_escaped(value)}" if value.startswith(" ") else _escaped(value)
+
+
+def _escaped(text: str, special: str = "") -> str:
+    return "".join(_escaped_character(character, special) for character in text)
+
+
+def _escaped_character(character: str, special: str) -> str:
+    if character in special:
+        return f"\\{character}"
+    if character in _NAMED_ESCAPES:
+        return _NAMED_ESCAPES[character]
+    if " " <= character <= "~":
+        return character
+    units = character.encode("utf-16-be", errors="surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _size(file: Path) -> int:
     with suppress(OSError):
         return file.stat().st_size
     return 0
-
-
-def _file_name(label: str) -> str:
-    return re.sub(r"[^\w.-]", "_", label)[:80]

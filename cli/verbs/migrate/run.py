@@ -13,8 +13,8 @@ from cli.selection import ReusableSource
 from cli.verbs.gate.action import NotesFile
 from cli.verbs.migrate import event_documents as documents
 from cli.verbs.migrate.event_documents import EventDocument, Facts, event_document
-from cli.verbs.migrate.hook import Hook, start_hook
-from cli.verbs.migrate.run_directory import RunDirectory, started
+from cli.verbs.migrate.hook import FormerHook, Hook, start_hook
+from cli.verbs.migrate.run_directory import RunDirectory
 from cli.verbs.migrate.sighting import Lookout
 from cli.verbs.migrate.telling import InHand, RunStatus
 from migration.execution.events import (
@@ -140,9 +140,15 @@ class GroupRun:
             self._carry_out(self._execution.interrupt(time.monotonic()))
 
     def _await_former_hooks(self) -> None:
-        end_s = time.monotonic() + self.settings.restart_s
-        while self.directory.unfinished() and time.monotonic() < end_s and not self._interrupts:
-            time.sleep(LOOK_S)
+        """Wait for the hooks of a run that was killed; those that are late are ended."""
+        hooks = tuple(
+            FormerHook(process=hook.process, mark=hook.started, timeout_s=self.settings.restart_s)
+            for hook in self.directory.unfinished()
+        )
+        while hooks and not self._interrupts:
+            time.sleep(TICK_S)
+            hooks = tuple(hook for hook in hooks if not hook.has_ended(time.monotonic()))
+        self._hear()
 
     def _carry_out(self, orders: Sequence[Order]) -> None:
         self._note_happenings()
@@ -161,7 +167,13 @@ class GroupRun:
         now_s, settings = time.monotonic(), self.settings
         try:
             hook = start_hook(
-                settings.command, order, self.plan.group, self.directory.path, now_s, settings.restart_s
+                settings.command,
+                order,
+                self.plan,
+                self.directory.path,
+                now_s,
+                settings.restart_s,
+                lambda process, mark: self._note(documents.hook_runs(order, process, mark)),
             )
         except OSError as error:
             problem = f"it cannot be started: {error.strerror or error}"
@@ -170,8 +182,6 @@ class GroupRun:
             self._carry_out(self._execution.hook_ended(result))
             return
         self._hooks.append(hook)
-        process = hook.process.pid
-        self._note(documents.hook_runs(order, process, started(process)))
 
     def _poll_hooks(self) -> None:
         for hook in list(self._hooks):

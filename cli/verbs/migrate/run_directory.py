@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from cli.errors import CommandError, ExitStatus, UsageError
 from cli.verbs.migrate.event_documents import EventDocument
+from cli.verbs.migrate.processes import mark_of as started
 
 EVENTS = "events.jsonl"
 SUFFIX = ".run"
@@ -79,14 +80,6 @@ class RunDirectory:
             elif event["event"] == "hook-ended":
                 running.pop(event["name"], None)
         return tuple(hook for hook in running.values() if started(hook.process) == hook.started)
-
-
-def started(process: int) -> str:
-    """When a process started, in ticks since the machine did; empty if it does not run."""
-    with suppress(OSError, IndexError):
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        return "" if fields[0] == "Z" else fields[19]
-    return ""
 
 
 def _locked(path: Path) -> IO[str]:
