@@ -11,6 +11,8 @@ _REBALANCING = frozenset({GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_
 FULL_RATE_S = 30.0
 """How long records must have been counted before their rate, and so the lag in seconds, is known."""
 LEAST_LAG_S = 60.0  # A smaller lag never stops an execution
+LEAST_PARTITION_S = 1.0
+"""A step may cost this many seconds of each partition, whatever was rehearsed: shorter times are not measured."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,7 +43,7 @@ class CostMeter:
         self._former: GroupSighting | None = None
         self._unowned: frozenset[tuple[str, int]] = frozenset()
         self._first_written: tuple[float, int] | None = None
-        self.by_step: dict[int, StepCosts] = {}
+        self.by_step: dict[int, StepCosts] = {}  # 0: the rollback
 
     def begin(self, step: int, at_s: float) -> None:
         self.by_step.setdefault(step, StepCosts(began_s=at_s))
@@ -105,9 +107,11 @@ class CostMeter:
         return seen.lag * (seen.at_s - began_s) / (seen.written - written)
 
 
-def most_without_owner_s(step: Step, tolerance: float) -> float | None:
+def most_without_owner_s(step: Step, partitions: int, tolerance: float) -> float | None:
     """The partition-seconds beyond which a step costs more than it may; None: it was not rehearsed."""
-    return None if step.rehearsed is None else step.rehearsed.worst.without_owner_s * tolerance
+    if step.rehearsed is None:
+        return None
+    return max(step.rehearsed.worst.without_owner_s * tolerance, LEAST_PARTITION_S * partitions)
 
 
 def most_lag_s(step: Step, costs: StepCosts, tolerance: float) -> float | None:

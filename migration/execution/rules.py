@@ -14,9 +14,6 @@ from migration.execution.stops import Limits, Stop, StopRule
 from migration.gate.observation import name_all
 from migration.model import MemberStart, RoundAction, Step
 
-LEAST_PARTITION_S = 1.0
-"""A step may cost this many seconds of each partition, whatever was rehearsed: shorter times are not measured."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundView:
@@ -157,13 +154,13 @@ def _too_expensive(seen: GroupSighting, view: RoundView, limits: Limits) -> _Bro
     step, costs = view.step, view.costs
     if step is None or costs is None:
         return
-    most = most_without_owner_s(step, limits.tolerance)
-    if most is not None and costs.without_owner_s > max(most, LEAST_PARTITION_S * view.partitions):
+    most = most_without_owner_s(step, view.partitions, limits.tolerance)
+    if most is not None and costs.without_owner_s > most:
         spent = seconds_text(costs.without_owner_s)
         yield (
             StopRule.WITHOUT_OWNER,
-            f"Partitions had no owner for {spent} in all in this step; {seconds_text(most)} are allowed: "
-            f"{limits.tolerance:g} times what was rehearsed.",
+            f"Partitions had no owner for {spent} in all in this step; at tolerance {limits.tolerance:g} "
+            f"{seconds_text(most)} are allowed.",
         )
     late = most_lag_s(step, costs, limits.tolerance)
     if late is not None and costs.lag_s is not None and costs.lag_s > late and seen.lag is not None:

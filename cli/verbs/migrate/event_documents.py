@@ -34,15 +34,16 @@ def event_document(group: str, plan: str, facts: Facts) -> EventDocument:
     return {"kohort": FORMAT_VERSION, "command": "migrate", "at": at, "group": group, "plan": plan, **facts}
 
 
-def run_began(plan: Plan, found: Sequence[str], *, resumed: bool) -> Facts:
+def run_began(plan: Plan, found: Sequence[str], processes: Mapping[str, str], *, resumed: bool) -> Facts:
     """`found`: what is known of former runs, a sentence each."""
     rounds = sum(len(step.rounds) for step in plan.steps)
+    size = {"steps": len(plan.steps), "rounds": rounds}
     return {
         "event": "run-began",
         "resumed": resumed,
         "found": list(found),
-        "steps": len(plan.steps),
-        "rounds": rounds,
+        **size,
+        "processes": dict(processes),
     }
 
 
