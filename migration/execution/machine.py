@@ -10,7 +10,7 @@ from enum import Enum
 
 from groups.model import Group
 from migration.bridge import BRIDGE, RestartMode
-from migration.execution.costs import CostMeter
+from migration.execution.costs import CostMeter, StepCosts
 from migration.execution.events import (
     EndHooks,
     GateChecked,
@@ -146,6 +146,15 @@ class Execution:
         return self._deadline_s
 
     @property
+    def present_costs(self) -> StepCosts | None:
+        """Those of the step in progress, or of the rollback."""
+        return self.costs.by_step.get(self._costly)
+
+    @property
+    def _costly(self) -> int:
+        return 0 if self.is_rollback else self.place[0]
+
+    @property
     def is_over(self) -> bool:
         return self.phase not in (Phase.WAITING, Phase.ACTING)
 
@@ -200,10 +209,6 @@ class Execution:
         message = f"The command for {self.seats[ended.member].label} failed: {ended.problem}."
         return self._stop_with(Stop(rule=rule, message=message, at_s=ended.at_s))
 
-    def halt(self, stop: Stop) -> tuple[Order, ...]:
-        """Stop for a reason of the caller's."""
-        return self._stop_with(stop)
-
     def interrupt(self, at_s: float) -> tuple[Order, ...]:
         """The first interrupt lets the round in progress end, the second ends everything at once."""
         self._interrupts += 1
@@ -222,7 +227,7 @@ class Execution:
         ]
         if self.place != START:
             self._outside |= changes.returned.keys() - self._in_turn
-        self.costs.add(self.place[0], seen)
+        self.costs.add(self._costly, seen)
         return changes
 
     def _broken(self, seen: GroupSighting, changes: SeatChanges) -> Stop | None:
@@ -242,7 +247,7 @@ class Execution:
             in_turn=self._in_turn,
             stopped={*self._rounds.stopped(self.place), *((self._errand,) if self._errand else ())},
             returned={seat for seat in self._acted if self._has_returned(seat)},
-            costs=None if self.is_rollback else self.costs.by_step.get(self.place[0]),
+            costs=None if self.is_rollback else self.present_costs,
             partitions=sum(baseline.partitions.values()) if baseline else 0,
         )
         return broken_rule(self._watch, seen, changes, self.seats, view, self._limits)
@@ -386,7 +391,7 @@ class Execution:
         self.place = place
         self._deadline_s = seen.at_s + self._limits.gate_s
         self._asked.clear()
-        self.costs.begin(place[0], seen.at_s)
+        self.costs.begin(self._costly, seen.at_s)
         members = self._rounds.members(place)
         undone = [seat for seat in members if seat in self.seats and not self._is_done(seat, seen.group)]
         names = tuple(self.seats[seat].label for seat in undone)

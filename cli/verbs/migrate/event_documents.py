@@ -3,6 +3,9 @@ report is made from. Steps and rounds count from 1, 0 is the gate before the fir
 by the ids that they had when the plan was made, in `names` as for people. Schema: docs/schemas/migrate.json.
 """
 
+import getpass
+import os
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,6 +18,7 @@ from migration.execution.events import (
     Happening,
     HookResult,
     MemberReturned,
+    Place,
     RoundBegan,
     RunHook,
     StepEnded,
@@ -34,44 +38,79 @@ def event_document(group: str, plan: str, facts: Facts) -> EventDocument:
     return {"kohort": FORMAT_VERSION, "command": "migrate", "at": at, "group": group, "plan": plan, **facts}
 
 
-def run_began(plan: Plan, found: Sequence[str], processes: Mapping[str, str], *, resumed: bool) -> Facts:
+def run_began(plan: Plan, found: Sequence[str], *, resumed: bool) -> Facts:
     """`found`: what is known of former runs, a sentence each."""
-    rounds = sum(len(step.rounds) for step in plan.steps)
-    size = {"steps": len(plan.steps), "rounds": rounds}
     return {
         "event": "run-began",
         "resumed": resumed,
         "found": list(found),
-        **size,
-        "processes": dict(processes),
+        "who": _who(),
+        "cluster": plan.baseline.cluster if plan.baseline else None,
+        "path": plan.path,
+        "from": plan.origin,
+        "to": plan.destination.value,
+        "steps": [
+            {
+                "title": step.title,
+                "action": step.rollout.action.value if step.rollout else None,
+                "rounds": [list(names) for names in step.rounds],
+                "rehearsed": rehearsed_data(step),
+            }
+            for step in plan.steps
+        ],
     }
 
 
-def of_happening(happening: Happening, steps: Sequence[Step], costs: Mapping[int, StepCosts]) -> Facts:
+def _who() -> str:
+    """`user@host` of this process."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # an id without a name, as in containers
+        user = str(os.getuid())
+    return f"{user}@{socket.gethostname()}"
+
+
+def of_happening(
+    happening: Happening,
+    steps: Sequence[Step],
+    costs: Mapping[int, StepCosts],
+    lag_s: float | None,
+    *,
+    rollback: bool,
+) -> Facts:
+    """`lag_s`: the lag, as the time in which as many records are written; None: not known."""
+    lag: Facts = {"lag_s": None if lag_s is None else round(lag_s, 1)}
     match happening:
-        case RoundBegan(place=(step, round_), members=names, is_rollback=rollback):
-            where: Facts = {"step": step, "round": round_, "rollback": rollback}
-            return {"event": "round-began", **where, "names": list(names)}
-        case MemberReturned(place=(step, round_), seat=seat, member=member):
+        case RoundBegan(place=place, members=names):
+            return {"event": "round-began", **_where(place, rollback=rollback), "names": list(names), **lag}
+        case MemberReturned(place=place, seat=seat, member=member):
             of_member: Facts = {"member": member, "name": seat.label, "id": seat.id}
-            return {"event": "member-returned", "step": step, "round": round_, **of_member}
-        case GateChecked(place=(step, round_), result=result):
+            return {"event": "member-returned", **_where(place, rollback=rollback), **of_member, **lag}
+        case GateChecked(place=place, result=result):
             checks = [fields(check, "check", "holds", "text") for check in result.checks]
             of_gate: Facts = {"open": result.open, "reasons": list(result.reasons), "checks": checks}
-            return {"event": "gate", "step": step, "round": round_, **of_gate}
-        case StepEnded(step=step, is_rollback=rollback):
-            measured = None if rollback else measured_data(costs.get(step))
-            rehearsed = None if rollback or not step else rehearsed_data(steps[step - 1])
-            of_step: Facts = {"measured": measured, "rehearsed": rehearsed}
+            return {"event": "gate", **_where(place, rollback=rollback), **of_gate, **lag}
+        case StepEnded(step=step):
+            of_step = (
+                _costs_data(step, steps, costs) if not rollback else {"measured": None, "rehearsed": None}
+            )
             return {"event": "step-ended", "step": step, "rollback": rollback, **of_step}
+
+
+def _where(place: Place, *, rollback: bool) -> Facts:
+    return {"step": place[0], "round": place[1], "rollback": rollback}
+
+
+def _costs_data(step: int, steps: Sequence[Step], costs: Mapping[int, StepCosts]) -> Facts:
+    """What a step has cost, and was rehearsed to cost."""
+    rehearsed = rehearsed_data(steps[step - 1]) if step else None
+    return {"measured": measured_data(costs.get(step) if step else None), "rehearsed": rehearsed}
 
 
 def hook_began(order: RunHook) -> Facts:
     return {
         "event": "hook-began",
-        "step": order.place[0],
-        "round": order.place[1],
-        "rollback": order.is_rollback,
+        **_where(order.place, rollback=order.is_rollback),
         "members": list(order.members),
         "name": order.seat.label,
         "action": order.action.value,
@@ -87,8 +126,7 @@ def hook_runs(order: RunHook, process: int, started: str) -> Facts:
 def hook_ended(order: RunHook, result: HookResult, lasted_s: float) -> Facts:
     return {
         "event": "hook-ended",
-        "step": order.place[0],
-        "round": order.place[1],
+        **_where(order.place, rollback=order.is_rollback),
         "members": list(order.members),
         "name": order.seat.label,
         "problem": result.problem or None,
@@ -106,15 +144,22 @@ def bridge_line(text: str) -> Facts:
     return {"event": "bridge", "text": text}
 
 
-def stopped(stop: Stop, place: tuple[int, int], commands: Sequence[str], *, rollback: bool) -> Facts:
-    """`rollback`: whether it is the way back that stopped."""
+def stopped(
+    stop: Stop,
+    place: Place,
+    commands: Sequence[str],
+    steps: Sequence[Step],
+    costs: Mapping[int, StepCosts],
+    *,
+    rollback: bool,
+) -> Facts:
+    """`rollback`: whether it is the way back that stopped; then `place` is of it, and its step has no costs."""
     return {
         "event": "stopped",
-        "step": place[0],
-        "round": place[1],
-        "rollback": rollback,
+        **_where(place, rollback=rollback),
         **stop_data(stop),
         "commands": list(commands),
+        **_costs_data(0 if rollback else place[0], steps, costs),
     }
 
 

@@ -1,20 +1,223 @@
-"""A line for each event, in a pipe."""
+"""The events of a run as lines for people. A document may be of another version of Kohort, or damaged: what is not as
+it should be is left out, and no document raises an error."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from cli.output import write_line
-from cli.verbs.migrate.event_documents import EventDocument
-from cli.verbs.migrate.telling import RunStatus
+from cli.errors import CommandError
+from cli.output import notice, write_line
+from cli.render.cells import safe_text
+from cli.verbs.migrate.telling import FleetStatus, RunStatus
+from groups.counts import counted, first_names
+from groups.listing import shown_id
+from groups.times import MOST_S, seconds_text
+
+MOST_NAMES = 8
+_NO_TIME = "(no time)"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event document, whose fields are empty or None where they are missing or of another type."""
+
+    document: Mapping[str, object]
+
+    def text(self, name: str) -> str:
+        value = self.document.get(name)
+        return value if isinstance(value, str) else ""
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        value = self.document.get(name)
+        return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list | tuple) else ()
+
+    def number(self, name: str) -> float | None:
+        value = self.document.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return float(value) if abs(value) < MOST_S else None  # NaN is not less
+
+    def count(self, name: str) -> int | None:
+        number = self.number(name)
+        return None if number is None else int(number)
+
+    def truth(self, name: str) -> bool | None:
+        value = self.document.get(name)
+        return value if isinstance(value, bool) else None
+
+    def part(self, name: str) -> "Event":
+        value = self.document.get(name)
+        return Event(value if isinstance(value, dict) else {})
+
+    def parts(self, name: str) -> list["Event"]:
+        value = self.document.get(name)
+        return (
+            [Event(one) for one in value if isinstance(one, dict)] if isinstance(value, list | tuple) else []
+        )
+
+    @property
+    def kind(self) -> str:
+        return self.text("event")
+
+    @property
+    def group(self) -> str:
+        return self.text("group")
+
+    @property
+    def at(self) -> str:
+        return self.text("at")[:40] or _NO_TIME
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The step and the round, from 1; 0: before the first step, and for a step without rounds."""
+        return self.count("step") or 0, self.count("round") or 0
+
+    @property
+    def place_text(self) -> str:
+        step, round_ = self.place
+        back = "rollback, " if self.truth("rollback") else ""
+        return back + (f"step {step}{f', round {round_}' if round_ else ''}" if step else "before step 1")
 
 
 class Lines:
-    def event(self, document: EventDocument) -> None:
-        facts = ("kohort", "command", "at", "group", "plan", "event")
-        rest = ", ".join(f"{name} {value}" for name, value in document.items() if name not in facts and value)
-        write_line(f"{document['at']} {document['group']} {document['event']}: {rest}")
+    """Prints a line per event, for pipes and files; `several`: with the group's name."""
 
-    def draw(self, runs: Sequence[RunStatus]) -> None:
+    def __init__(self, *, several: bool) -> None:
+        self._several, self._is_readable = several, True
+
+    def event(self, document: Mapping[str, object]) -> None:
+        event = Event(document)
+        name = f"{safe_text(shown_id(event.group))}: " if self._several else ""
+        lines = [f"{safe_text(event.at)} {name}{safe_text(text)}" for text in event_texts(event)]
+        if lines and self._is_readable:
+            try:
+                self._is_readable = write_line("\n".join(lines))
+            except CommandError as error:  # a run does not end because its output is lost
+                self._is_readable = False
+                notice(f"{error}: the run continues")
+
+    def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
         """Only events are printed."""
 
     def end(self, document: Mapping[str, object]) -> None:
         """Each run's end is an event."""
+
+
+def event_texts(event: Event) -> Iterator[str]:
+    """The lines of an event: one, and one for each command to run next; none for what only programs need."""
+    text = event_text(event)
+    if text:
+        yield text
+    for command in event.texts("commands"):
+        yield f"run next: {command}"
+
+
+def event_text(event: Event) -> str:
+    """The event in a line, without its time and group; empty for what only programs need."""
+    match event.kind:
+        case "run-began":
+            return _began(event)
+        case "round-began":
+            return f"{event.place_text} begins: {named(event.texts('names') or event.texts('members'))}"
+        case "hook-began":
+            action = event.text("action") or "restart"
+            return f"{event.place_text}: {action} {member_of(event)}: the command is running"
+        case "hook-runs":
+            return ""
+        case "hook-ended":
+            return _hook_ended(event)
+        case "member-returned":
+            id_ = event.text("id")
+            name = member_of(event)
+            return f"{event.place_text}: {name} has returned" + (
+                f" as {id_}" if id_ not in ("", name) else ""
+            )
+        case "gate":
+            answer = answer_of(event.truth("open"))
+            return _detailed(f"{event.place_text}: the gate is {answer}", event.texts("reasons"))
+        case "step-ended":
+            if not event.place[0]:
+                return "the group is as the plan requires before step 1"
+            return _detailed(f"{event.place_text} is complete", costs_texts(event))
+        case "stopped":
+            return f"stopped by the rule {stop_text(event)}"
+        case "rolling-back":
+            return _detailed("the rollback begins", event.texts("steps"))
+        case "rolled-back":
+            return f"rolled back{_after(event)}: the group is as it was before step 1"
+        case "finished":
+            return f"finished{_after(event)}: every step is complete"
+        case "interrupted" if (event.count("times") or 1) > 1:
+            return "interrupted again: it stops at once"
+        case "interrupted":
+            return "interrupted: it stops after the round in progress; Ctrl-C again stops at once"
+        case "bridge":
+            return f"bridge: {event.text('text')}"
+        case kind:
+            return f"another event: {kind}" if kind else "an event that cannot be read"
+
+
+def named(names: Sequence[str]) -> str:
+    return first_names(names, MOST_NAMES) if names else "no member"
+
+
+def member_of(event: Event) -> str:
+    """The member's name; of a process with several members, all of their names."""
+    names = event.texts("names") or event.texts("members")
+    return event.text("name") or event.text("member") or named(names)
+
+
+def answer_of(is_open: bool | None) -> str:
+    """What a gate is."""
+    return {True: "open", False: "closed", None: "unknown"}[is_open]
+
+
+def stop_text(event: Event) -> str:
+    """`member-missing: m1 is not in the group … Read the log …`."""
+    texts = filter(None, (event.text("message"), event.text("remedy")))
+    return f"{event.text('rule') or 'unknown'}: {' '.join(texts)}".rstrip(": ")
+
+
+def costs_texts(event: Event) -> Iterator[str]:
+    """What a step has cost, each figure with the median and the worst that were rehearsed."""
+    measured, rehearsed = event.part("measured"), event.part("rehearsed")
+    median, worst = rehearsed.part("median"), rehearsed.part("worst")
+    for name, what in (
+        ("lasted_s", ""),
+        ("rebalances", "rebalance"),
+        ("without_owner_s", " without an owner"),
+    ):
+        figures = [one.number(name) for one in (measured, median, worst)]
+        if figures[0] is not None:
+            text = figure_text(name, figures[0])
+            known = [figure_text(name, figure) for figure in figures[1:] if figure is not None]
+            text = counted(int(figures[0]), what) if name == "rebalances" else text + what
+            yield text + (f" (rehearsed {known[0]}, at most {known[1]})" if len(known) == 2 else "")
+
+
+def figure_text(name: str, value: float) -> str:
+    """A figure: a duration if its name ends in `_s`, else a number without needless decimals."""
+    return seconds_text(value) if name.endswith("_s") else f"{value:,.10g}"
+
+
+def _began(event: Event) -> str:
+    if event.truth("resumed"):
+        return _detailed("the run continues", event.texts("found"))
+    way = f"{event.text('from')} to {event.text('to')}" if event.text("to") else ""
+    return _detailed("the run begins", (event.text("path"), way, *event.texts("found")))
+
+
+def _detailed(text: str, details: Iterable[str]) -> str:
+    known = "; ".join(filter(None, details))
+    return f"{text}: {known}" if known else text
+
+
+def _hook_ended(event: Event) -> str:
+    lasted_s, problem = event.number("lasted_s"), event.text("problem")
+    after = "" if lasted_s is None else f" after {seconds_text(lasted_s)}"
+    what = f"the command failed{after}: {problem}" if problem else f"the command has ended{after}"
+    return f"{event.place_text}: {member_of(event)}: {what}"
+
+
+def _after(event: Event) -> str:
+    lasted_s = event.number("lasted_s")
+    return "" if lasted_s is None else f" after {seconds_text(lasted_s)}"

@@ -53,13 +53,23 @@ class RunStatus:
         return self.phase not in (Phase.WAITING, Phase.ACTING)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetStatus:
+    """What is shown of several runs, besides those that have begun."""
+
+    groups: int  # In all
+    to_come: int
+    finished_before: int = 0  # In former runs of the same command
+    text: str = ""  # What comes next, and the window
+
+
 class Telling(Protocol):
     """Called by the main thread only."""
 
     def event(self, document: EventDocument) -> None: ...
 
-    def draw(self, runs: Sequence[RunStatus]) -> None:
-        """Several times a second."""
+    def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
+        """Several times a second; `fleet`: None for one plan."""
 
     def end(self, document: Mapping[str, object]) -> None:
         """Every run is over; the document is the last line of `--output json`."""
@@ -71,7 +81,7 @@ class JsonLines:
     def event(self, document: EventDocument) -> None:
         write_line(json.dumps(document, ensure_ascii=False))
 
-    def draw(self, runs: Sequence[RunStatus]) -> None:
+    def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
         """Only events are printed."""
 
     def end(self, document: Mapping[str, object]) -> None:
