@@ -209,6 +209,10 @@ class Execution:
         message = f"The command for {self.seats[ended.member].label} failed: {ended.problem}."
         return self._stop_with(Stop(rule=rule, message=message, at_s=ended.at_s))
 
+    def halt(self, stop: Stop) -> tuple[Order, ...]:
+        """Stop for a reason of the caller's."""
+        return self._stop_with(stop)
+
     def interrupt(self, at_s: float) -> tuple[Order, ...]:
         """The first interrupt lets the round in progress end, the second ends everything at once."""
         self._interrupts += 1

@@ -25,6 +25,7 @@ class StopRule(Enum):
     HOOK = "hook"
     HOOK_TIMEOUT = "hook-timeout"
     BRIDGE = "bridge"
+    LOG = "log"  # What happens cannot be written down
     INTERRUPTED = "interrupted"
 
 
@@ -45,7 +46,14 @@ class Stop:
 
 
 _NOT_BACK = frozenset(
-    {StopRule.PLAN, StopRule.UNREADABLE, StopRule.REFUSED, StopRule.INTERRUPTED, StopRule.OUTSIDE_RESTART}
+    {
+        StopRule.PLAN,
+        StopRule.UNREADABLE,
+        StopRule.REFUSED,
+        StopRule.INTERRUPTED,
+        StopRule.LOG,
+        StopRule.OUTSIDE_RESTART,
+    }
 )
 
 REMEDIES = {
@@ -75,6 +83,8 @@ REMEDIES = {
     StopRule.HOOK: "The end of its output is in the log of the run. Correct the command, then run this one again.",
     StopRule.HOOK_TIMEOUT: "It was ended after --restart-timeout. Look at the process, then run this command again.",
     StopRule.BRIDGE: "Its last lines are in the log of the run: kohort bridge. Then run this command again.",
+    StopRule.LOG: "Without it, a run that is killed cannot continue. Make room for it, or make it writable, then run "
+    "this command again.",
     StopRule.INTERRUPTED: "Run this command again to continue.",
 }
 

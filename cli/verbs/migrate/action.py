@@ -1,34 +1,178 @@
-"""Carry out plans."""
+"""Show what carrying plans out would do; with consent, do it."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import typer
 
-from cli.consent import ConsentOptions
-from cli.errors import ExitStatus
-from cli.options import SourceOptions
+from cli import stopping
+from cli.changing import PREVIEW
+from cli.consent import ConsentOptions, ask
+from cli.errors import CommandError, ExitStatus, UsageError
+from cli.options import OutputOptions, SourceOptions
+from cli.output import arranged, emit, notice, render, write_out
+from cli.progress import Spinner
+from cli.render.document import Document
+from cli.render.output_format import OutputFormat
+from cli.selection import ReusableSource, is_live
 from cli.verbs.migrate.hook import command_of
 from cli.verbs.migrate.lines import Lines
+from cli.verbs.migrate.options import FleetOptions, OnStop, RunOptions
+from cli.verbs.migrate.prepare import PreparedPlan, prepare, read_runnable_plan
+from cli.verbs.migrate.preview import preview_document, question
 from cli.verbs.migrate.run import GroupRun, RunSettings
 from cli.verbs.migrate.run_directory import RunDirectory
+from cli.verbs.migrate.telling import JsonLines, Telling
 from cli.verbs.migrate.view import LiveView
 from cli.verbs.migrate.waves import Conductor
-from cli.verbs.plan.files import read_plan
 from cli.verbs.watch.redraw import can_draw
-from migration.gate.notes import fingerprint
+from groups.files import replace_file
+from groups.yaml_files import yaml_lines
+from migration.execution.stops import Limits
+from migration.plan_file import plan_to_data
 
 
-def migrate_group(file: Path, restart: str, _consent: ConsentOptions, options: SourceOptions) -> None:
-    plan = read_plan(file)
-    settings = RunSettings(command=command_of(restart), source=options)
+def migrate_groups(
+    files: Sequence[Path],
+    options: RunOptions,
+    fleet: FleetOptions,
+    consent: ConsentOptions,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    settings = settings_of(options, source)
+    if consent.execute:
+        _refuse_execution(source, output)
+    plans = {file: read_runnable_plan(file) for file in files_of(files)}
+    _refuse_same_groups({file: plan.group for file, plan in plans.items()})
+    with ReusableSource(source) as opened, Spinner(f"reading {opened.name}"):
+        prepared = [
+            prepare(
+                file,
+                plan,
+                opened,
+                settings.limits,
+                unrehearsed_allowed=options.unrehearsed or not consent.execute,
+            )
+            for file, plan in plans.items()
+        ]
+    if consent.place is not None:
+        notice(f"the target is {consent.place}")
+    document = preview_document(prepared, settings)
+    if not consent.execute:
+        notice(PREVIEW)
+        emit(document, output)
+        return
     with ExitStack() as stack:
-        is_live = can_draw(sys.stdout)
-        conductor = Conductor(stack.enter_context(LiveView()) if is_live else Lines(several=False))
-        directory = stack.enter_context(RunDirectory(file, fingerprint(plan)))
-        run = GroupRun(file=file, plan=plan, settings=settings, directory=directory, tell=conductor.told.put)
-        conductor.conduct([run])
-    if run.error is not None:
-        raise run.error
-    raise typer.Exit(ExitStatus.DONE if run.is_finished else ExitStatus.FALSE)
+        directories = [stack.enter_context(RunDirectory(one.file, one.plan, one.cluster)) for one in prepared]
+        if not consent.is_given:
+            _ask(document, question(prepared), consent, output)
+        is_live = output.output is OutputFormat.TABLE and can_draw(sys.stdout)
+        telling = stack.enter_context(LiveView()) if is_live else _telling(output, several=len(prepared) > 1)
+        _carry_out(prepared, settings, directories, telling, fleet)
+
+
+def settings_of(options: RunOptions, source: SourceOptions) -> RunSettings:
+    limits = Limits(
+        gate_s=options.gate_timeout,
+        return_s=options.return_timeout,
+        watch_s=options.watch,
+        tolerance=options.tolerance,
+        accept_drift=options.accept_drift,
+    )
+    return RunSettings(
+        command=command_of(options.restart),
+        source=source,
+        limits=limits,
+        restart_s=options.restart_timeout,
+        rolls_back=options.on_stop is OnStop.ROLLBACK,
+        goes_back=options.back,
+    )
+
+
+def files_of(named: Sequence[Path]) -> list[Path]:
+    """The plan files; of a directory, its YAML and JSON files. UsageError: there are none."""
+    files: list[Path] = []
+    for path in named:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = sorted(file for file in path.iterdir() if file.suffix in (".yaml", ".yml", ".json"))
+        if not inside:
+            raise UsageError(
+                f"{path} contains no plans: `kohort plan --all-groups --output-dir {path}` writes them"
+            )
+        files += inside
+    return files
+
+
+def _refuse_execution(source: SourceOptions, output: OutputOptions) -> None:
+    if not is_live(source):
+        raise UsageError(
+            "--execute needs a live cluster: gates are checked while members restart. Add -b HOST:PORT"
+        )
+    if source.as_of is not None:
+        raise UsageError("--as-of shows the past, which cannot be changed")
+    if output.output not in (OutputFormat.TABLE, OutputFormat.JSON):
+        raise UsageError(
+            f"--execute prints lines or --output json, a document a line; not {output.output.value}"
+        )
+
+
+def _refuse_same_groups(groups: dict[Path, str]) -> None:
+    files: dict[str, Path] = {}
+    for file, group in groups.items():
+        if group in files:
+            raise UsageError(
+                f"{files[group]} and {file} are both plans for the group {group}: give one of them"
+            )
+        files[group] = file
+
+
+def _ask(document: Document, asked: str, consent: ConsentOptions, output: OutputOptions) -> None:
+    """Ask below the preview: on stdout if a person reads it there, else above the question."""
+    shown = arranged(document, output)
+    if output.output is OutputFormat.TABLE and sys.stdout.isatty():
+        write_out(lambda stream: render(shown, OutputFormat.TABLE, stream))
+    else:
+        render(shown, OutputFormat.TABLE, sys.stderr)
+    if not ask(f"about to {asked}.", consent.place):
+        notice(stopping.NOTHING_DONE)
+        raise typer.Exit(int(ExitStatus.FALSE))
+
+
+def _telling(output: OutputOptions, *, several: bool) -> Telling:
+    if output.output is OutputFormat.JSON:
+        return JsonLines()
+    return Lines(several=several)
+
+
+def _carry_out(
+    prepared: Sequence[PreparedPlan],
+    settings: RunSettings,
+    directories: Sequence[RunDirectory],
+    telling: Telling,
+    fleet: FleetOptions,
+) -> None:
+    conductor = Conductor(telling, fleet)
+    runs = []
+    for one, directory in zip(prepared, directories, strict=True):
+        _keep_plan(one)
+        runs.append(GroupRun(prepared=one, settings=settings, directory=directory, tell=conductor.told.put))
+    conductor.conduct(runs)
+    for run in runs:
+        if run.error is not None:
+            raise run.error
+    raise typer.Exit(ExitStatus.DONE if all(run.is_finished for run in runs) else ExitStatus.FALSE)
+
+
+def _keep_plan(prepared: PreparedPlan) -> None:
+    """The plan as it is carried out, for a later run that continues."""
+    try:
+        replace_file(prepared.copy, yaml_lines(plan_to_data(prepared.plan)))
+    except OSError as error:
+        raise CommandError(
+            f"{prepared.copy}: {error.strerror or error}: keep the plan in a writable directory"
+        ) from None

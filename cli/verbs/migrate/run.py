@@ -6,32 +6,40 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 from cli.options import SourceOptions
 from cli.selection import ReusableSource
-from cli.verbs.gate.action import NotesFile
 from cli.verbs.migrate import event_documents as documents
 from cli.verbs.migrate.event_documents import EventDocument, Facts, event_document
 from cli.verbs.migrate.hook import FormerHook, Hook, start_hook
+from cli.verbs.migrate.prepare import PreparedPlan
 from cli.verbs.migrate.run_directory import RunDirectory
 from cli.verbs.migrate.sighting import Lookout
 from cli.verbs.migrate.telling import InHand, RunStatus
-from migration.execution.events import (
-    EndHooks,
-    GroupSighting,
-    HookResult,
-    Order,
-    RunHook,
-    StepEnded,
-)
-from migration.execution.machine import Execution, Phase, Resumed
-from migration.execution.stops import Limits
+from migration.execution.events import EndHooks, GroupSighting, HookResult, Order, RunHook, StepEnded
+from migration.execution.machine import Execution, Phase
+from migration.execution.stops import Limits, Stop, StopRule
 from migration.gate.notes import fingerprint
-from migration.model import Plan
 
 LOOK_S = 1.0  # Between two observations
 TICK_S = 0.2  # Between two looks at running hooks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextCommands:
+    """What an operator types when a run has stopped."""
+
+    again: str  # The command that is running
+    back: str  # The same with `--back`
+    connection: str  # The options of the cluster
+
+    def without_restart(self, restart: str) -> "NextCommands":
+        """As they are written down: the operator's command may contain a secret."""
+        return NextCommands(
+            again=self.again.replace(restart, "COMMAND"),
+            back=self.back.replace(restart, "COMMAND"),
+            connection=self.connection,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,55 +51,57 @@ class RunSettings:
     limits: Limits = field(default_factory=Limits)
     restart_s: float = 300.0  # After which a hook is ended
     rolls_back: bool = False  # Whether a stop is followed by the way back
+    goes_back: bool = False  # Whether what was begun is undone, instead of the plan
 
 
 @dataclass(slots=True, kw_only=True)
 class GroupRun:
     """`tell` is called in the thread of the run; everything else is safe to use from another one."""
 
-    file: Path
-    plan: Plan
+    prepared: PreparedPlan
     settings: RunSettings
     directory: RunDirectory
     tell: Callable[[EventDocument], None]
     error: BaseException | None = None  # What ended its thread, if not a stop
-    status: RunStatus | None = None  # None before the first look
+    status: RunStatus = field(init=False)
+    restarts: int = 0  # Hooks that were started
     _execution: Execution = field(init=False)
-    _notes: NotesFile = field(init=False)
     _hooks: list[Hook] = field(default_factory=list)
     _interrupts: int = 0
     _heard: int = 0  # Interrupts that the state machine has been told of
     _began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _began_s: float = field(default_factory=time.monotonic)
     _is_on_way_back: bool = False
+    _is_logged: bool = True  # Whether the log can be written
     _thread: threading.Thread | None = None
 
     def __post_init__(self) -> None:
-        self._notes = NotesFile.of_plan(self.file, self.plan, is_written=True)
-        opened = {number: gate.members for number, gate in self._notes.notes.opened.items()}
+        prepared = self.prepared
         self._execution = Execution(
-            self.plan,
+            prepared.plan,
             self.settings.limits,
-            resumed=Resumed(opened=opened, hooks=self.directory.hooks() if opened else frozenset()),
+            resumed=prepared.resumed,
+            processes=prepared.processes,
             rolls_back=self.settings.rolls_back,
         )
+        self._show()
 
     # For the conductor
+
+    @property
+    def group(self) -> str:
+        return self.prepared.plan.group
 
     @property
     def is_running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
     @property
-    def is_over(self) -> bool:
-        return self._thread is not None and not self._thread.is_alive()
-
-    @property
     def is_finished(self) -> bool:
-        return self.error is None and self._execution.phase is Phase.FINISHED
+        return self.error is None and self.status.phase is Phase.FINISHED
 
     def start(self) -> None:
-        self._thread = threading.Thread(target=self._in_thread, name=f"migrate {self.plan.group}")
+        self._thread = threading.Thread(target=self._in_thread, name=f"migrate {self.group}")
         self._thread.start()
 
     def interrupt(self) -> None:
@@ -101,18 +111,20 @@ class GroupRun:
     def _in_thread(self) -> None:
         try:
             self.run()
-        except BaseException as error:  # reported by the main thread
+        except BaseException as error:  # raised again by the main thread
             self.error = error
 
     # The run
 
     def run(self) -> None:
         """Carry out the plan until it is finished or stopped."""
-        execution = self._execution
+        execution, prepared = self._execution, self.prepared
+        self._note(
+            documents.run_began(prepared.plan, prepared.found, prepared.processes, resumed=self._is_resumed)
+        )
         self._await_former_hooks()
-        self._note(documents.run_began(self.plan, (), resumed=bool(self.directory.former)))
         with ReusableSource(self.settings.source) as source:
-            lookout = Lookout(plan=self.plan, source=source)
+            lookout = Lookout(plan=prepared.plan, source=source)
             look_s = 0.0
             try:
                 while not execution.is_over or self._hooks:
@@ -121,17 +133,23 @@ class GroupRun:
                         look_s = time.monotonic() + LOOK_S
                     self._hear()
                     self._poll_hooks()
+                    self._show()
                     time.sleep(TICK_S)
             finally:
                 self._end_hooks()
         self._note_end()
         self._show()
 
+    @property
+    def _is_resumed(self) -> bool:
+        return bool(self.prepared.former.events)
+
     def _observe(self, seen: GroupSighting) -> None:
-        self._carry_out(self._execution.observe(seen))
+        orders = self._execution.observe(seen)
         if self._execution.is_rollback and not self._is_on_way_back:
             self._is_on_way_back = True
-        self._show()
+            self._note(documents.rolling_back(self._execution.plan.steps))
+        self._carry_out(orders)
 
     def _hear(self) -> None:
         while self._heard < self._interrupts:
@@ -143,7 +161,7 @@ class GroupRun:
         """Wait for the hooks of a run that was killed; those that are late are ended."""
         hooks = tuple(
             FormerHook(process=hook.process, mark=hook.started, timeout_s=self.settings.restart_s)
-            for hook in self.directory.unfinished()
+            for hook in self.prepared.former.unfinished
         )
         while hooks and not self._interrupts:
             time.sleep(TICK_S)
@@ -163,34 +181,40 @@ class GroupRun:
                     pass
 
     def _start(self, order: RunHook) -> None:
-        self._note(documents.hook_began(order))
         now_s, settings = time.monotonic(), self.settings
+        if not self._note(documents.hook_began(order)):
+            self._hook_ended(
+                order, HookResult(at_s=now_s, member=order.member, problem="it was not started"), 0.0
+            )
+            return
         try:
             hook = start_hook(
                 settings.command,
                 order,
-                self.plan,
+                self.prepared.plan,
                 self.directory.path,
                 now_s,
                 settings.restart_s,
                 lambda process, mark: self._note(documents.hook_runs(order, process, mark)),
             )
         except OSError as error:
-            problem = f"it cannot be started: {error.strerror or error}"
-            result = HookResult(at_s=now_s, member=order.member, problem=problem)
-            self._note(documents.hook_ended(order, result, 0.0))
-            self._carry_out(self._execution.hook_ended(result))
+            where = f"{error.filename}: " if error.filename else ""
+            problem = f"it cannot be started: {where}{error.strerror or error}"
+            self._hook_ended(order, HookResult(at_s=now_s, member=order.member, problem=problem), 0.0)
             return
         self._hooks.append(hook)
+        self.restarts += 1
 
     def _poll_hooks(self) -> None:
         for hook in list(self._hooks):
             result = hook.poll(time.monotonic())
             if result is not None:
                 self._hooks.remove(hook)
-                lasted_s = time.monotonic() - hook.ends_s + hook.timeout_s
-                self._note(documents.hook_ended(hook.order, result, lasted_s))
-                self._carry_out(self._execution.hook_ended(result))
+                self._hook_ended(hook.order, result, time.monotonic() - hook.ends_s + hook.timeout_s)
+
+    def _hook_ended(self, order: RunHook, result: HookResult, lasted_s: float) -> None:
+        self._note(documents.hook_ended(order, result, lasted_s))
+        self._carry_out(self._execution.hook_ended(result))
 
     def _end_hooks(self) -> None:
         for hook in self._hooks:
@@ -201,10 +225,22 @@ class GroupRun:
 
     # What is written down, and shown
 
-    def _note(self, facts: Facts) -> None:
-        document = event_document(self.plan.group, fingerprint(self.plan), facts)
-        self.directory.write(document)
-        self.tell(document)
+    def _note(self, facts: Facts, logged: Facts | None = None) -> bool:
+        """Write an event down, and tell it; `logged`: as it is written. False if it cannot be written: then the run
+        stops, as one that was killed could not continue."""
+        plan = fingerprint(self.prepared.plan)
+        if self._is_logged:
+            try:
+                self.directory.write(event_document(self.group, plan, logged or facts))
+            except OSError as error:
+                self._lose_log(f"{self.directory.path}: {error.strerror or error}")
+        self.tell(event_document(self.group, plan, facts))
+        return self._is_logged
+
+    def _lose_log(self, why: str) -> None:
+        self._is_logged = False
+        message = f"The log of the run cannot be written: {why}."
+        self._execution.halt(Stop(rule=StopRule.LOG, message=message, at_s=time.monotonic()))
 
     def _note_happenings(self) -> None:
         execution = self._execution
@@ -214,28 +250,30 @@ class GroupRun:
                 self._keep(happening)
             costs, present = execution.costs.by_step, execution.present_costs
             lag_s = present.lag_s if present else None
-            steps, rollback = self.plan.steps, execution.is_rollback
+            steps, rollback = self.prepared.plan.steps, execution.is_rollback
             self._note(documents.of_happening(happening, steps, costs, lag_s, rollback=rollback))
 
     def _keep(self, ended: StepEnded) -> None:
         """Note the members at an opened gate, where `kohort gate` notes them too."""
-        now, notes = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), self._notes.notes
+        file = self.prepared.notes
+        now, notes = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), file.notes
         if ended.step:
             notes = notes.with_step_started(ended.step)
-        self._notes.keep(notes.with_opened(ended.step, now, ended.members, ended.epoch))
+        file.keep(notes.with_opened(ended.step, now, ended.members, ended.epoch))
+        if not file.is_written and self._is_logged:
+            self._lose_log(f"{file.file} cannot be written")
 
     def _note_end(self) -> None:
         execution = self._execution
         lasted_s = time.monotonic() - self._began_s
         if execution.stop is None:
             self._note(documents.finished(lasted_s))
-            return
-        stop, place = execution.rollback_stop or execution.stop, execution.place
-        if execution.phase is Phase.ROLLED_BACK:
+        elif execution.phase is Phase.ROLLED_BACK:
             self._note(documents.rolled_back(lasted_s))
         else:
-            rollback, costs = execution.rollback_stop is not None, execution.costs.by_step
-            self._note(documents.stopped(stop, place, (), self.plan.steps, costs, rollback=rollback))
+            stop, rollback = execution.rollback_stop or execution.stop, execution.is_rollback
+            steps, costs = self.prepared.plan.steps, execution.costs.by_step
+            self._note(documents.stopped(stop, execution.place, (), steps, costs, rollback=rollback))
 
     def _show(self) -> None:
         execution, now_s = self._execution, time.monotonic()
@@ -266,5 +304,5 @@ class GroupRun:
             rollback_stop=execution.rollback_stop,
             began_at=self._began_at,
             lasted_s=now_s - self._began_s,
-            resumed=bool(self.directory.former),
+            resumed=self._is_resumed,
         )

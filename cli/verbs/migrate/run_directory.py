@@ -1,22 +1,34 @@
-"""The directory of a run, next to the plan (`PLAN.yaml.run`): its events, one JSON document a line, the output of
-hooks, and the files of settings that they got. A lock keeps a second run away, as long as its process runs."""
+"""The directory of a run, next to the plan (`PLAN.yaml.run`): its events, one JSON document a line, the plan as it is
+carried out, the output of hooks, and the files of settings that they got. Locks keep a second run away; they go with
+the process that holds them."""
 
 import fcntl
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-from cli.errors import CommandError, ExitStatus, UsageError
+from cli.errors import CommandError, UsageError
 from cli.verbs.migrate.event_documents import EventDocument
-from cli.verbs.migrate.processes import mark_of as started
+from cli.verbs.migrate.processes import mark_of
+from migration.gate.notes import fingerprint
+from migration.model import Plan
 
 EVENTS = "events.jsonl"
 SUFFIX = ".run"
 _LOCK = "lock"
+_ENDS = ("finished", "rolled-back", "stopped")
+_TEXTS = {
+    "hook-began": ("name",),
+    "hook-runs": ("name", "started"),
+    "hook-ended": ("name",),
+    "stopped": ("message",),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,84 +38,178 @@ class UnfinishedHook:
     member: str
     process: int
     started: str
-    """When its process started, as the kernel counts: another process can have the same number later."""
+    """`mark_of` its process: another one can have the same number later."""
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self.started) and mark_of(self.process) == self.started
 
 
-class RunDirectory:
-    """Use it in a `with` block. UsageError: another process carries out this plan, or carries one out for its group."""
+@dataclass(frozen=True, kw_only=True)
+class FormerRuns:
+    """What the log of a plan's runs says. A line that was cut off, or is damaged, is as if it had not been written:
+    then a member may be restarted once more, but is never left out."""
 
-    def __init__(self, plan_file: Path, plan_id: str) -> None:
-        self.path = plan_file.with_name(plan_file.name + SUFFIX)
-        try:
-            self.path.mkdir(exist_ok=True)
-            self._lock = _locked(self.path / _LOCK)
-        except OSError as error:
-            why = f"{error.strerror or error}: keep the plan in a writable directory"
-            raise CommandError(f"{self.path}: {why}", ExitStatus.UNREADABLE) from None
-        self._plan_id = plan_id
-        self.former = list(_events(self.path / EVENTS, plan_id))
-        self._file = (self.path / EVENTS).open("a", encoding="utf-8")
+    events: tuple[Mapping[str, Any], ...] = ()
+    damaged: int = 0  # Lines that cannot be read, without a last one that was cut off
+    others: int = 0  # Events of another plan
 
-    def __enter__(self) -> "RunDirectory":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._lock.close()
-
-    def write(self, document: EventDocument) -> None:
-        """Append an event; it is on disk when this returns. OSError."""
-        self._file.write(json.dumps(document, ensure_ascii=False) + "\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
+    @property
     def hooks(self) -> frozenset[tuple[int, str]] | None:
         """Steps and members of the hooks of former runs, since the last rollback; None if there was no run."""
-        if not self.former:
+        if not self.events:
             return None
         hooks: set[tuple[int, str]] = set()
-        for event in self.former:
+        for event in self.events:
             if event["event"] == "rolled-back":
                 hooks.clear()
             elif event["event"] == "hook-began":
                 hooks |= {(event["step"], member) for member in event["members"]}
         return frozenset(hooks)
 
+    @cached_property
     def unfinished(self) -> tuple[UnfinishedHook, ...]:
-        """Hooks of former runs that are still running."""
+        """Hooks that had not ended when the last run did."""
         running: dict[str, UnfinishedHook] = {}
-        for event in self.former:
+        for event in self.events:
             if event["event"] == "hook-runs":
-                running[event["name"]] = UnfinishedHook(
+                hook = UnfinishedHook(
                     member=event["name"], process=event["process"], started=event["started"]
                 )
+                running[event["name"]] = hook
             elif event["event"] == "hook-ended":
                 running.pop(event["name"], None)
-        return tuple(hook for hook in running.values() if started(hook.process) == hook.started)
+        return tuple(running.values())
+
+    @property
+    def end(self) -> Mapping[str, Any] | None:
+        """How the last run ended; None if it was killed, or there was none."""
+        last = next(
+            (event for event in reversed(self.events) if event["event"] in ("run-began", *_ENDS)), None
+        )
+        return None if last is None or last["event"] == "run-began" else last
 
 
-def _locked(path: Path) -> IO[str]:
-    file = path.open("a+", encoding="utf-8")
+def directory_of(plan_file: Path) -> Path:
+    return plan_file.with_name(plan_file.name + SUFFIX)
+
+
+def read_former_runs(directory: Path, plan: Plan) -> FormerRuns:
+    """Raises CommandError: the log exists, and cannot be read."""
+    file, plan_id = directory / EVENTS, fingerprint(plan)
+    try:
+        lines = file.read_bytes().splitlines(keepends=True)
+    except FileNotFoundError:
+        return FormerRuns()
+    except OSError as error:
+        raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from None
+    events: list[Mapping[str, Any]] = []
+    damaged = others = 0
+    for number, line in enumerate(lines, 1):
+        event = _event(line)
+        if event is None:
+            damaged += number < len(lines) or line.endswith(b"\n")
+        elif event["plan"] != plan_id:
+            others += 1
+        else:
+            events.append(event)
+    return FormerRuns(events=tuple(events), damaged=damaged, others=others)
+
+
+def _event(line: bytes) -> Mapping[str, Any] | None:
+    """The event of a line; None if it is damaged."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(event, dict) or not all(
+        isinstance(event.get(name), str) for name in ("event", "plan", "at")
+    ):
+        return None
+    kind = event["event"]
+    is_whole = all(isinstance(event.get(name), str) for name in _TEXTS.get(kind, ()))
+    if kind == "hook-began":
+        members = event.get("members")
+        is_whole &= isinstance(members, list) and all(isinstance(member, str) for member in members)
+        is_whole &= isinstance(event.get("step"), int)
+    if kind == "hook-runs":
+        is_whole &= isinstance(event.get("process"), int)
+    return event if is_whole else None
+
+
+class RunDirectory:
+    """Use it in a `with` block. Raises UsageError: another process carries out this plan, or a plan of its group.
+    Raises CommandError: the directory cannot be written."""
+
+    def __init__(self, plan_file: Path, plan: Plan, cluster: str | None) -> None:
+        self.path = directory_of(plan_file)
+        with _writable(self.path, "keep the plan in a writable directory"):
+            self.path.mkdir(mode=0o700, exist_ok=True)
+            self._locks = [_locked(self.path / _LOCK, f"{plan_file}")]
+        with _writable(lock_directory(), "set XDG_STATE_HOME to a writable directory"):
+            lock_directory().mkdir(mode=0o700, parents=True, exist_ok=True)
+            name = hashlib.sha256(f"{cluster}\n{plan.group}".encode()).hexdigest()[:32]
+            try:
+                self._locks.append(_locked(lock_directory() / name, f"a plan of the group {plan.group}"))
+            except BaseException:
+                self._locks[0].close()
+                raise
+        self.former = read_former_runs(self.path, plan)
+        with _writable(self.path, "keep the plan in a writable directory"):
+            self._file = _opened(self.path / EVENTS)
+
+    def __enter__(self) -> "RunDirectory":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        for lock in self._locks:
+            lock.close()
+
+    def write(self, document: EventDocument) -> None:
+        """Append an event; it is on disk when this returns. OSError."""
+        self._file.write(json.dumps(document, ensure_ascii=False).encode(errors="replace") + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+def lock_directory() -> Path:
+    """Where the locks of groups are: `$XDG_STATE_HOME/kohort`, by default ~/.local/state/kohort."""
+    home = os.environ.get("XDG_STATE_HOME")
+    return Path(home or Path.home() / ".local" / "state") / "kohort" / "migrate"
+
+
+@contextmanager
+def _writable(path: Path, step: str) -> Iterator[None]:
+    """OSError as a CommandError with the next step."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandError(f"{error.filename or path}: {error.strerror or error}: {step}") from None
+
+
+def _opened(file: Path) -> IO[bytes]:
+    """The log to append to; a last line that was cut off is ended, so that the next one stands alone."""
+    log = file.open("ab+")
+    if log.tell():
+        log.seek(-1, os.SEEK_END)
+        if log.read(1) != b"\n":
+            log.write(b"\n")
+    return log
+
+
+def _locked(path: Path, what: str) -> IO[str]:
+    file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+", encoding="utf-8")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.seek(0)
         holder = file.read().strip()
         file.close()
-        raise UsageError(f"{path.parent}: process {holder or 'unknown'} is carrying out this plan") from None
+        raise UsageError(
+            f"process {holder or 'unknown'} is carrying out {what}: let it end, or stop it"
+        ) from None
     file.truncate(0)
     file.write(f"{os.getpid()}\n")
     file.flush()
     return file
-
-
-def _events(path: Path, plan_id: str) -> Iterator[Mapping[str, Any]]:
-    """The events of a plan's former runs; a line that was cut off is left out."""
-    if not path.exists():
-        return
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            with suppress(ValueError):
-                event = json.loads(line)
-                if isinstance(event, dict) and event.get("plan") == plan_id and "event" in event:
-                    yield event

@@ -7,6 +7,7 @@ from contextlib import suppress
 from types import FrameType
 
 from cli.verbs.migrate.event_documents import EventDocument
+from cli.verbs.migrate.options import FleetOptions
 from cli.verbs.migrate.run import GroupRun
 from cli.verbs.migrate.telling import Telling
 
@@ -16,9 +17,9 @@ DRAW_S = 0.2
 class Conductor:
     """Call `conduct` in the main thread: it takes the signals."""
 
-    def __init__(self, telling: Telling) -> None:
+    def __init__(self, telling: Telling, options: FleetOptions) -> None:
         self.told: queue.SimpleQueue[EventDocument] = queue.SimpleQueue()  # What the runs tell
-        self._telling = telling
+        self._telling, self._options = telling, options
         self._interrupts = 0
 
     def conduct(self, runs: Sequence[GroupRun]) -> None:
@@ -36,7 +37,7 @@ class Conductor:
                     for run in runs:
                         run.interrupt()
                 self._pass_on(DRAW_S)
-                self._telling.draw([run.status for run in runs if run.status is not None])
+                self._telling.draw([run.status for run in runs])
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -1,0 +1,217 @@
+"""A plan before it is carried out: whether it still fits the group, what it costs, and where a former run left it. Only
+reads; `kohort migrate` without `--execute` shows no more than this."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cli.errors import CommandError, RefusedError, UsageError
+from cli.selection import ReusableSource
+from cli.verbs.gate.action import NotesFile
+from cli.verbs.migrate.run_directory import FormerRuns, directory_of, read_former_runs
+from cli.verbs.migrate.sighting import Lookout
+from cli.verbs.plan.files import read_plan
+from groups.classic_streams import is_classic_streams, streams_threads
+from groups.counts import counted, first_names
+from groups.findings import Level
+from groups.model import Group
+from migration.execution.events import Place, RunHook
+from migration.execution.machine import Execution, Phase, Resumed
+from migration.execution.settings import UnknownLibraryError, settings_after
+from migration.execution.stops import Limits, Stop, StopRule
+from migration.gate.observation import GateResult
+from migration.model import Plan, PlanVerdict
+from migration.plan_file import plan_to_data
+
+SEEDS = 10  # Of a rehearsal, as `kohort plan --rehearse`
+PLAN_COPY = "plan.yaml"  # The plan as it is carried out, in the directory of the run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedPlan:
+    file: Path
+    plan: Plan
+    former: FormerRuns
+    notes: NotesFile
+    processes: Mapping[
+        str, str
+    ]  # The process of each member, by the ids of the plan, where several share one
+    unrehearsed: str  # Why there are no rehearsed costs; empty if there are
+    rehearsed_now: bool
+    cluster: str | None
+    place: Place  # The round in progress, or whose gate is awaited
+    due: tuple[RunHook, ...]  # Restarts that a former run left
+    gate: GateResult | None  # None if restarts are due
+    found: tuple[str, ...]  # What is known of former runs, a sentence each
+
+    @property
+    def directory(self) -> Path:
+        return directory_of(self.file)
+
+    @property
+    def copy(self) -> Path:
+        return self.directory / PLAN_COPY
+
+    @property
+    def resumed(self) -> Resumed:
+        opened = {number: gate.members for number, gate in self.notes.notes.opened.items()}
+        return Resumed(opened=opened, hooks=self.former.hooks if opened else frozenset())
+
+
+def read_runnable_plan(file: Path) -> Plan:
+    """Raises CommandError: the file cannot be read. Raises UsageError: it has no plan that can be carried out."""
+    plan = read_plan(file)
+    if plan.verdict is PlanVerdict.BLOCKED:
+        blockers = [finding.message for finding in plan.findings if finding.level is Level.BLOCKER]
+        raise UsageError(f"{file}: the plan of {plan.group} is blocked: {' '.join(blockers)}")
+    if not plan.steps:
+        raise UsageError(
+            f"{file}: the group {plan.group} already uses the target protocol: there is nothing to do"
+        )
+    if plan.baseline is None:
+        raise UsageError(
+            f"{file}: the plan does not say for which members it was made. Make a new plan: kohort plan"
+        )
+    for member in plan.baseline.members:
+        try:
+            settings_after(plan.steps, member.library)
+        except UnknownLibraryError as error:
+            remedy = f"make a new plan with --client {member.label}=LIBRARY"
+            raise UsageError(
+                f"{file}: {error}, and the library of {member.label} is not known: {remedy}"
+            ) from None
+    return plan
+
+
+def prepare(
+    file: Path, plan: Plan, source: ReusableSource, limits: Limits, *, unrehearsed_allowed: bool
+) -> PreparedPlan:
+    """Raises UsageError: the plan is not, or no longer, for this group; or it must not be carried out."""
+    former, notes = read_former_runs(directory_of(file), plan), NotesFile.of_plan(file, plan, is_written=True)
+    plan = _as_begun(file, plan, former)
+    lookout = Lookout(plan=plan, source=source)
+    opened = {number: gate.members for number, gate in notes.notes.opened.items()}
+    resumed = Resumed(opened=opened, hooks=former.hooks if opened else frozenset())
+    execution = Execution(plan, replace(limits, watch_s=0.0), resumed=resumed)
+    seen = lookout.look(time.monotonic(), execution.step)
+    if seen.problem:
+        raise (RefusedError if seen.is_refused else CommandError)(f"{plan.group}: {seen.problem}")
+    orders = execution.observe(seen)
+    if not execution.acting:
+        execution.observe(lookout.look(time.monotonic(), execution.step))
+    _refuse(file, execution.stop)
+    processes = _processes(plan, former, seen.group)
+    plan, why_not, is_new = _with_rehearsal(plan, former, source)
+    if plan.verdict is PlanVerdict.BLOCKED:
+        blocker = next(finding for finding in plan.findings if finding.level is Level.BLOCKER)
+        raise UsageError(f"{file}: {blocker.message} {blocker.remedy}")
+    if why_not and not unrehearsed_allowed:
+        raise UsageError(
+            f"{file}: the plan cannot be rehearsed: {why_not}. With --unrehearsed it is carried out all the same: then "
+            "no cost can stop it"
+        )
+    return PreparedPlan(
+        file=file,
+        plan=plan,
+        former=former,
+        notes=notes,
+        processes=processes,
+        unrehearsed=why_not,
+        rehearsed_now=is_new,
+        cluster=seen.cluster.id,
+        place=execution.place,
+        due=tuple(order for order in orders if isinstance(order, RunHook)),
+        gate=execution.gate,
+        found=tuple(_found(plan, former, notes, execution)),
+    )
+
+
+def _as_begun(file: Path, plan: Plan, former: FormerRuns) -> Plan:
+    """The plan with the rehearsal of the run that began. UsageError: the file has changed since."""
+    copy = directory_of(file) / PLAN_COPY
+    if not former.hooks or not copy.exists():
+        return plan
+    begun = read_plan(copy)
+    if _essence(begun) != _essence(plan):
+        raise UsageError(
+            f"{file}: its steps have changed since its run began: {copy} has the plan as it was. Copy that one back, "
+            "or make a new plan of the group as it is now: kohort plan"
+        )
+    return begun if plan.rehearsal is None else plan
+
+
+def _essence(plan: Plan) -> object:
+    """What a run carries out, without texts and figures."""
+    names = ("id", "config", "course", "between", "gate", "strays")
+    return [{name: step.get(name) for name in names} for step in plan_to_data(plan)["steps"]]
+
+
+def _refuse(file: Path, stop: Stop | None) -> None:
+    if stop is None:
+        return
+    if stop.rule is StopRule.REFUSED:
+        raise RefusedError(f"{file}: {stop.message} {stop.remedy}")
+    raise UsageError(f"{file}: {stop.message} {stop.remedy}")
+
+
+def _with_rehearsal(plan: Plan, former: FormerRuns, source: ReusableSource) -> tuple[Plan, str, bool]:
+    """The plan with the costs of a rehearsal on the present group, why it has none, and whether it was played now."""
+    if plan.rehearsal is not None:
+        return plan, "", False
+    if former.hooks:
+        return plan, "it has begun, and a rehearsal begins with the group as the plan found it", False
+    # Imports the simulation, which a plan that was rehearsed does not need.
+    from cli.verbs.rehearse.action import find, rehearsed
+
+    played, rehearsal = rehearsed(plan, find(plan, source.get()), (), SEEDS)
+    if rehearsal is None:
+        finding = next(finding for finding in played.findings if finding.rule == "rehearsal")
+        why = finding.message.removeprefix("The plan was not rehearsed: ").rstrip(".")
+        return plan, why, False
+    return played, "", True
+
+
+def _processes(plan: Plan, former: FormerRuns, group: Group | None) -> Mapping[str, str]:
+    """The processes of Kafka Streams, each of which has several members; as they were when the first run began."""
+    for event in former.events:
+        noted = event.get("processes")
+        if isinstance(noted, dict) and noted:
+            return {str(member): str(process) for member, process in noted.items()}
+    if group is None or not is_classic_streams(group):
+        return {}
+    known = {member.id for member in plan.baseline.members} if plan.baseline else set()
+    threads = [thread for thread in streams_threads(group) if thread.member.id in known]
+    return {thread.member.id: thread.process for thread in threads if thread.process is not None}
+
+
+def _found(plan: Plan, former: FormerRuns, notes: NotesFile, execution: Execution) -> Iterator[str]:
+    """What there is of former runs, and where this one begins."""
+    if former.damaged:
+        lines = counted(former.damaged, "line")
+        yield f"{lines} of the log cannot be read: a member may be restarted once more than necessary."
+    if former.others:
+        yield "The directory of the run has the log of another plan too, which is not used."
+    opened = [number for number in sorted(notes.notes.opened) if number]
+    if opened:
+        last = opened[-1]
+        yield f"Step {last} of {len(plan.steps)} is complete: its gate opened at {notes.notes.opened[last].at}."
+    if former.end is not None:
+        event = former.end
+        how = (
+            f"stopped: {event['message']}"
+            if event["event"] == "stopped"
+            else event["event"].replace("-", " ")
+        )
+        yield f"The last run ended at {event['at']}: {how}"
+    elif former.events:
+        yield f"The last run was killed: its last event is of {former.events[-1]['at']}."
+    running = [hook for hook in former.unfinished if hook.is_running]
+    if running:
+        names = first_names([hook.member for hook in running])
+        yield f"The command that it started for {names} is still running: its end is awaited first."
+    if execution.acting:
+        names = first_names([hook.seat.label for hook in execution.acting])
+        yield f"Not yet restarted in the round in progress: {names}."
+    elif execution.phase is Phase.WAITING and (former.events or opened):
+        yield "Every member of the rounds so far is as planned."
