@@ -66,7 +66,7 @@ class FleetWait:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FleetStatus:
+class WaveStatus:
     """All that a view shows of a fleet besides the runs of its groups."""
 
     phases: Mapping[str, GroupPhase]  # In the order in which groups begin
@@ -185,8 +185,8 @@ class Fleet:
 
     # What comes out
 
-    def status(self, now: datetime, at_s: float) -> FleetStatus:
-        return FleetStatus(
+    def status(self, now: datetime, at_s: float) -> WaveStatus:
+        return WaveStatus(
             phases={name: self._phases[name] for name in self._order},
             wave=self._number,
             is_canary=bool(self._wave) and self._wave[0] in self._canaries,

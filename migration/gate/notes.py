@@ -13,6 +13,7 @@ from migration.model import Plan, PlannedMember
 from migration.plan_file import plan_to_data
 
 FORMAT_VERSION = 1
+SUFFIX = ".gates"  # Of the file with the notes, next to the plan: `PLAN.yaml.gates`
 MAX_VALUES = 1_000_000  # Enough for a hundred gates of a group of 2,000 members
 
 

@@ -114,7 +114,10 @@ def test_every_command_has_an_example() -> None:
 
 
 @pytest.mark.parametrize(("name", "words"), EXAMPLES, ids=[" ".join(words) for _, words in EXAMPLES])
-def test_an_example_works(kohort: Kohort, sample: Path, name: str, words: list[str]) -> None:
+def test_an_example_works(
+    kohort: Kohort, sample: Path, name: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert words[: len(name.split())] == name.split()
     parses(words)
     if name in ON_THE_SAMPLE and not {"-b", "--execute"} & set(words):

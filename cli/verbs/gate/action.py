@@ -20,7 +20,7 @@ from groups.model import Cause, Group, Problem
 from groups.times import seconds_text
 from groups.yaml_files import TreeError, load_tree, read_text, yaml_lines
 from migration.gate.judge import check_steady, judge_gate, needs_leader
-from migration.gate.notes import Notes, NotesError, fingerprint, notes_from_data, notes_to_data
+from migration.gate.notes import SUFFIX, Notes, NotesError, fingerprint, notes_from_data, notes_to_data
 from migration.gate.observation import GateObservation, GateResult
 from migration.model import Plan, PlannedMember, Step
 from migration.plan import epoch_of
@@ -31,7 +31,6 @@ STEADY_S = 1.0
 """Interval between the two observations before a gate opens: a cooperative group is briefly Stable between two
 rebalances."""
 NAMES_SHOWN = 3
-SUFFIX = ".gates"  # The suffix of the file with the notes of gates, next to the plan: `PLAN.yaml.gates`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ class Conductor:
         """Carry out all plans. Ctrl-C ends the rounds in progress, a second one, or SIGTERM, everything at once."""
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         for number in before:
-            signal.signal(number, self._signalled)
+            signal.signal(number, self._signaled)
         try:
             for run in runs:
                 run.start()
@@ -43,7 +43,7 @@ class Conductor:
                 signal.signal(number, handler)
         self._pass_on(0.0)
 
-    def _signalled(self, number: int, _: FrameType | None) -> None:
+    def _signaled(self, number: int, _: FrameType | None) -> None:
         self._interrupts += 1 if number == signal.SIGINT else 2
 
     def _pass_on(self, within_s: float) -> None:

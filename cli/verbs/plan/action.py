@@ -20,6 +20,7 @@ from cli.render.output_format import PAGES
 from cli.selection import describe_chosen
 from cli.sources.permissions import ending
 from cli.sources.source import SettingsOfGroups, Source
+from cli.verbs.plan.directory import WrittenPlan, check_directory, write_plans
 from cli.verbs.plan.files import read_client_config, read_clients
 from cli.verbs.plan.options import ClientOptions
 from groups.group_spec import WhatIf, wanted_topics
@@ -108,14 +109,21 @@ def client_settings(options: ClientOptions) -> dict[str, Any]:
 
 
 def plan_groups(
-    source: Source, selection: SelectionOptions, request: PlanRequest, seeds: int
+    source: Source,
+    selection: SelectionOptions,
+    request: PlanRequest,
+    seeds: int,
+    output_dir: Path | None = None,
 ) -> tuple[tuple[RehearsedPlan, ...], tuple[Problem, ...]]:
-    """A plan for every selected group that could be read, rehearsed with that many seeds; problems of the others."""
+    """A plan for every selected group that could be read, rehearsed with that many seeds; problems of the others.
+    Raises UsageError, before anything is planned, if `output_dir` cannot have them."""
     described = describe_chosen(source, selection, offsets=False)
     single = is_single(selection)
     if not described.items and single:
         raise ending(described.problems[0])
     _refuse_unknown_members(described.items, request)
+    if output_dir is not None:
+        check_directory(output_dir, [group.id for group in described.items])
     cluster = source.cluster()
     to_consumer = request.destination is Destination.CONSUMER
     access = source.access() if to_consumer else None
@@ -176,24 +184,33 @@ def draw(file: Path | None, planned: Sequence[RehearsedPlan]) -> None:
         write_timeline(file, [rehearsed.plan for rehearsed in planned])
 
 
+def write(directory: Path | None, planned: Sequence[RehearsedPlan]) -> tuple[WrittenPlan, ...] | None:
+    """Write the plans to a directory, if there is one."""
+    return None if directory is None else write_plans(directory, [rehearsed.plan for rehearsed in planned])
+
+
 def document_of(
     planned: Sequence[RehearsedPlan],
     problems: tuple[Problem, ...],
     selection: SelectionOptions,
     write: str,
     output: OutputOptions,
+    written: Sequence[WrittenPlan] | None,
     *,
     verbose: bool,
 ) -> Document:
-    """A runbook, with `write` as the command that writes its plan as data; or a table of verdicts."""
+    """A runbook, with `write` as the command that writes its plan as data; or a table of verdicts, with the files if
+    any were `written`."""
     from cli.times import time_of_writing
-    from cli.verbs.plan.view import plan_document, readiness_document
+    from cli.verbs.plan.view import plan_document, readiness_document, written_document
 
+    if written is not None:
+        return written_document(written, problems, verbose=verbose)
     if not is_single(selection):
         return readiness_document([group_plan.plan for group_plan in planned], problems, verbose=verbose)
     (one,) = planned
-    written = time_of_writing() if output.output in PAGES and output.shape is None else None
-    return plan_document(one.plan, problems, write, one.rehearsal, written=written, verbose=verbose)
+    at = time_of_writing() if output.output in PAGES and output.shape is None else None
+    return plan_document(one.plan, problems, write, one.rehearsal, written=at, verbose=verbose)
 
 
 def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:

@@ -51,6 +51,10 @@ def plan(
     svg: Annotated[
         Path | None, option("--svg", "Draw the group round by round as SVG; one plan only.", "FILE")
     ] = None,
+    output_dir: Annotated[
+        Path | None,
+        option("--output-dir", "Write the plan of each group to a file in DIR.", "DIR"),
+    ] = None,
     verbose: Annotated[
         bool, option("--verbose", "Show notes, costs, risks and other paths too; ids in full.")
     ] = False,
@@ -65,6 +69,7 @@ def plan(
     Examples:
       kohort plan billing --to cooperative --client java:3.7.0
       kohort plan --all-groups --to consumer
+      kohort plan --all-groups --to consumer --output-dir PLANS
     """
     from cli.output import emit
     from cli.render.output_format import FOR_PROGRAMS
@@ -80,18 +85,16 @@ def plan(
         assignor=action.assignor_of(assignor, to.value),
         frameworks=action.frameworks_of(framework or ()),
         connection=action.connection_of(source),
-        with_costs=output.output in FOR_PROGRAMS,
+        with_costs=output.output in FOR_PROGRAMS or output_dir is not None,
         **action.client_settings(clients),
     )
     with opened(source) as groups:
-        plans, problems = action.plan_groups(groups, selection, request, seeds if rehearse else 0)
+        plans, problems = action.plan_groups(groups, selection, request, seeds if rehearse else 0, output_dir)
+        written = action.write(output_dir, plans)
     action.draw(svg, plans)
     again = action.repeated_command(
         invocation, without=("output", "svg", "verbose"), with_options=("--output", "yaml")
     )
     write = f"{again} > {PLAN_FILE}"
-    emit(
-        action.document_of(plans, problems, selection, write, output, verbose=verbose),
-        output,
-        action.status_of(plans),
-    )
+    document = action.document_of(plans, problems, selection, write, output, written, verbose=verbose)
+    emit(document, output, action.status_of(plans))

@@ -5,7 +5,8 @@ A runbook in short, in full, as a page or as tables has the same parts in anothe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from cli.render.document import (
     Document,
     Heading,
     Item,
+    Table,
     Text,
     table_of,
 )
@@ -44,6 +46,7 @@ from migration.plan_file import plan_to_data
 from migration.rules.case import MOST_NAMED, without_members
 
 if TYPE_CHECKING:
+    from cli.verbs.plan.directory import WrittenPlan
     from cli.verbs.rehearse.action import Rehearsal
 
 _VERDICTS = {
@@ -51,6 +54,7 @@ _VERDICTS = {
     PlanVerdict.WARNINGS: "Ready, with warnings: read the findings before the first step.",
     PlanVerdict.BLOCKED: "Blocked: resolve the blockers before the first step.",
 }
+_NOTHING = "with nothing to do"
 _ROLES = {PlanVerdict.READY: Role.GOOD, PlanVerdict.WARNINGS: Role.WARNING, PlanVerdict.BLOCKED: Role.BAD}
 
 
@@ -233,7 +237,56 @@ def _capitalized(text: str) -> str:
 
 
 def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...], *, verbose: bool) -> Document:
-    table = table_of(
+    data = {"plans": list(map(plan_to_data, plans))}
+    more = "" if verbose else VERBOSE
+    return Document(command="plan", data=data, blocks=[_verdicts(plans)], errors=problems, more=more)
+
+
+def written_document(
+    written: Sequence[WrittenPlan], problems: tuple[Problem, ...], *, verbose: bool
+) -> Document:
+    """What is in a directory of plans: a row for each group, and how many of them can begin."""
+    files = {one.plan.group: str(one.file) for one in written}
+    plans = [one.plan for one in written]
+    data = {
+        "written": [
+            {
+                "group": plan.group,
+                "file": files[plan.group],
+                "verdict": plan.verdict.value,
+                "steps": len(plan.steps),
+                "first_reason": _first_reason(plan),
+            }
+            for plan in plans
+        ]
+    }
+    table = _verdicts(plans, ("FILE", lambda plan: files[plan.group]))
+    more = "" if verbose else VERBOSE
+    return Document(
+        command="plan", data=data, blocks=[table, Text(_totals(plans))], errors=problems, more=more
+    )
+
+
+def _totals(plans: Sequence[Plan]) -> str:
+    """`Wrote 10 plans: 3 ready, 5 with warnings, 1 blocked, 1 with nothing to do.`"""
+    kinds = Counter(_kind(plan) for plan in plans)
+    parts = [
+        f"{kinds[kind]:,} {kind}" for kind in ("ready", "with warnings", "blocked", _NOTHING) if kinds[kind]
+    ]
+    return f"Wrote {counted(len(plans), 'plan')}: {', '.join(parts)}."
+
+
+def _kind(plan: Plan) -> str:
+    kinds = {
+        PlanVerdict.BLOCKED: "blocked",
+        PlanVerdict.WARNINGS: "with warnings",
+        PlanVerdict.READY: "ready",
+    }
+    return kinds[plan.verdict] if plan.steps or plan.verdict is PlanVerdict.BLOCKED else _NOTHING
+
+
+def _verdicts(plans: Sequence[Plan], *last: tuple[str, Callable[[Plan], str]]) -> Table:
+    return table_of(
         plans,
         *("GROUP", ("FROM", "origin")),
         ("VERDICT", lambda plan: plan.verdict.value),
@@ -242,10 +295,8 @@ def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...], *, 
         *((("REHEARSED", _rehearsed),) if any(plan.rehearsal for plan in plans) else ()),
         ("CLIENTS", lambda plan: shown_clients(plan, ", ") or None),
         ("FIRST-REASON", _first_reason),
+        *last,
     )
-    data = {"plans": list(map(plan_to_data, plans))}
-    more = "" if verbose else VERBOSE
-    return Document(command="plan", data=data, blocks=[table], errors=problems, more=more)
 
 
 def _rehearsed(plan: Plan) -> str | None:
