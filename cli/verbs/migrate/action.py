@@ -26,7 +26,9 @@ from cli.verbs.migrate.run import GroupRun, RunSettings
 from cli.verbs.migrate.run_directory import RunDirectory
 from cli.verbs.migrate.telling import JsonLines, Telling
 from cli.verbs.migrate.view import LiveView
+from cli.verbs.migrate.view import LiveView
 from cli.verbs.migrate.waves import Conductor
+from cli.verbs.watch.redraw import can_draw
 from cli.verbs.watch.redraw import can_draw
 from groups.files import replace_file
 from groups.yaml_files import yaml_lines
@@ -143,10 +145,10 @@ def _ask(document: Document, asked: str, consent: ConsentOptions, output: Output
         raise typer.Exit(int(ExitStatus.FALSE))
 
 
-def _telling(output: OutputOptions, *, several: bool) -> Telling:
+def _telling(output: OutputOptions, stack: ExitStack, *, several: bool) -> Telling:
     if output.output is OutputFormat.JSON:
         return JsonLines()
-    return Lines(several=several)
+    return stack.enter_context(LiveView()) if can_draw(sys.stdout) else Lines(several=several)
 
 
 def _carry_out(

@@ -90,7 +90,7 @@ def prepare(
     """Raises UsageError: the plan is not, or no longer, for this group; or it must not be carried out."""
     former, notes = read_former_runs(directory_of(file), plan), NotesFile.of_plan(file, plan, is_written=True)
     plan = _as_begun(file, plan, former)
-    lookout = Lookout(plan=plan, source=source)
+    lookout = Lookout(plan=plan, source=source, with_offsets=False)
     opened = {number: gate.members for number, gate in notes.notes.opened.items()}
     resumed = Resumed(opened=opened, hooks=former.hooks if opened else frozenset())
     execution = Execution(plan, replace(limits, watch_s=0.0), resumed=resumed)
