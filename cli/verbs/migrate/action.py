@@ -26,9 +26,7 @@ from cli.verbs.migrate.run import GroupRun, RunSettings
 from cli.verbs.migrate.run_directory import RunDirectory
 from cli.verbs.migrate.telling import JsonLines, Telling
 from cli.verbs.migrate.view import LiveView
-from cli.verbs.migrate.view import LiveView
 from cli.verbs.migrate.waves import Conductor
-from cli.verbs.watch.redraw import can_draw
 from cli.verbs.watch.redraw import can_draw
 from groups.files import replace_file
 from groups.yaml_files import yaml_lines
@@ -71,8 +69,7 @@ def migrate_groups(
         directories = [stack.enter_context(RunDirectory(one.file, one.plan, one.cluster)) for one in prepared]
         if not consent.is_given:
             _ask(document, question(prepared), consent, output)
-        is_live = output.output is OutputFormat.TABLE and can_draw(sys.stdout)
-        telling = stack.enter_context(LiveView()) if is_live else _telling(output, several=len(prepared) > 1)
+        telling = _telling(output, stack, several=len(prepared) > 1)
         _carry_out(prepared, settings, directories, telling, fleet)
 
 
