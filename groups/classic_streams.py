@@ -3,6 +3,7 @@ A member is a thread: its subscription contains what its process has, its assign
 1.1 shows as version 1 or 2. From 2.0 to 2.3 it makes a thread eager, which rejoins without partitions; a cooperative
 one keeps them."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -135,6 +136,15 @@ def streams_threads(group: Group) -> tuple[StreamsThread, ...]:
     threads = [_thread(member) for member in group.members]
     warm_ups = _warm_ups(threads)
     return tuple(replace(thread, warm_ups=warm_ups.get(thread.member.id)) for thread in threads)
+
+
+_THREAD = re.compile(r"(?P<instance>.+)-StreamThread-\d+-consumer")
+
+
+def instance_of(client_id: str | None) -> str | None:
+    """The instance whose thread has this client id; None if it is not the one of a thread."""
+    match = _THREAD.fullmatch(client_id or "")
+    return match["instance"] if match else None
 
 
 def common_version(threads: Sequence[StreamsThread]) -> int | None:

@@ -62,6 +62,10 @@ class CostMeter:
                 costs.first_lag_s = lag_s if costs.first_lag_s is None else costs.first_lag_s
         self._former, self._unowned = seen, unowned
 
+    def forget(self) -> None:
+        """Do not count the time since the last sighting: nothing is known of it."""
+        self._former, self._unowned, self._first_written = None, frozenset(), None
+
     def _time_without_owner(
         self, former: GroupSighting | None, seen: GroupSighting, unowned: frozenset[tuple[str, int]]
     ) -> float:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from groups.model import Cluster, Group
 from migration.bridge import MemberRestart
 from migration.execution.settings import SettingsChange
+from migration.execution.stops import Stop
 from migration.gate.observation import GateResult
 from migration.model import PlannedMember, RoundAction
 
@@ -102,6 +103,16 @@ class MemberReturned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemberRejoined:
+    """A member has a new id, although no hook was to restart it: it lost its session, or crashed."""
+
+    at_s: float
+    place: Place
+    member: str
+    seat: PlannedMember
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepEnded:
     """The gate of a step has opened; 0: the one before the first step."""
 
@@ -112,4 +123,15 @@ class StepEnded:
     is_rollback: bool = False
 
 
-Happening: TypeAlias = RoundBegan | GateChecked | MemberReturned | StepEnded
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackBegan:
+    """What an execution must be given that is started again during its rollback."""
+
+    at_s: float
+    stop: Stop
+    begun: Mapping[int, tuple[str, ...]]  # By step of the plan, the members on which a hook began
+    absent: tuple[str, ...]  # Members that were not in the group
+    members: tuple[PlannedMember, ...]  # Those that were
+
+
+Happening: TypeAlias = RoundBegan | GateChecked | MemberReturned | MemberRejoined | StepEnded | RollbackBegan

@@ -5,11 +5,12 @@ execution that was killed is given both, looks at the group, and continues with 
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from groups.model import Group
+from groups.model import Group, GroupState, GroupType
 from migration.bridge import BRIDGE, RestartMode
+from migration.execution.clock import RunClock
 from migration.execution.costs import CostMeter, StepCosts
 from migration.execution.events import (
     EndHooks,
@@ -17,32 +18,33 @@ from migration.execution.events import (
     GroupSighting,
     Happening,
     HookResult,
+    MemberRejoined,
     MemberReturned,
     Order,
     Place,
+    RollbackBegan,
     RoundBegan,
     RunHook,
     StartBridge,
     StepEnded,
     StopBridge,
 )
+from migration.execution.gates import Steadiness, judge_back, judge_round
+from migration.execution.hands import Hands
+from migration.execution.preflight import check_plan, processes_of
 from migration.execution.rollback import BACK, rollback_plan
 from migration.execution.rounds import START, Rounds
-from migration.execution.rules import RoundView, Watch, broken_rule
+from migration.execution.rules import Broken, RoundView, Watch, broken_rule, unread
 from migration.execution.seats import SeatChanges, Seats
 from migration.execution.settings import SettingsChange, settings_after
 from migration.execution.stops import Limits, Stop, StopRule
-from migration.gate.checks import check_condition
-from migration.gate.judge import check_settled, check_steady, judge_gate
-from migration.gate.observation import GateObservation, GateResult, name_all, no, yes
+from migration.gate.observation import GateResult
 from migration.model import Plan, PlannedMember, RoundAction, Step
 from migration.plan import epoch_of
-from migration.rebalancing import SESSION_S
 
-STEADY_S = 1.0
-"""How far apart the two equal observations are between which a gate opens; as `kohort gate`."""
 OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
 """The checks of a gate that the bridge's place in the group decides."""
+MOST_ASKED = 3  # Restarts that the bridge may ask for in a round, per member
 
 
 class Phase(Enum):
@@ -61,6 +63,13 @@ class Resumed:
     """The members when the gate of each step opened; 0: the one before the first step."""
     hooks: Collection[tuple[int, str]] | None = None
     """Steps and members of the hooks that began; None if it is not known: then a new member id is a restart."""
+    seats: Mapping[str, PlannedMember] = field(default_factory=dict)
+    """The members that were restarted, as they were last seen, by the ids of the plan."""
+    pending: Collection[str] | None = None
+    """Members whose hook may yet have an effect, as that of an execution that was killed; None: all of them."""
+    stopped: Collection[str] = ()  # Members whose last hook was to stop them
+    rollback: RollbackBegan | None = None
+    """If its rollback had begun, and not ended; `opened` and `hooks` are then of the steps of the rollback."""
 
 
 class Execution:
@@ -75,18 +84,22 @@ class Execution:
         resumed: Resumed | None = None,
         processes: Mapping[str, str] | None = None,
         rolls_back: bool = False,
+        goes_back: bool = False,
     ) -> None:
-        """`processes`: the process of each member, by the ids of the plan, where several members share one;
-        `rolls_back`: whether a stop is followed by the rollback. Raises ValueError: the plan has no baseline."""
-        if plan.baseline is None:
-            raise ValueError("the plan has no baseline")
+        """`processes`: the process of each member, by the ids of the plan, where several members share one; None: as
+        client ids show it. `rolls_back`: whether a stop is followed by the rollback; `goes_back`: whether it begins
+        with it. Raises CannotCarryOutError."""
+        check_plan(plan)
+        resumed = resumed or Resumed(opened={}, hooks=())
+        members = plan.baseline.members if plan.baseline else ()
         self._forward, self._rounds = plan, Rounds(plan)
-        self._limits, self._rolls_back, self._processes = limits, rolls_back, processes or {}
-        self.seats = Seats(one for one in plan.baseline.members if one.client_id != BRIDGE)
-        self._opened = dict(resumed.opened) if resumed else {}
-        self._hooked = (
-            None if resumed and resumed.hooks is None else _by_step((resumed and resumed.hooks) or ())
-        )
+        self.limits, self._rolls_back = limits, rolls_back
+        self._processes = processes_of(plan) if processes is None else processes
+        self.seats = Seats((one for one in members if one.client_id != BRIDGE), resumed.seats)
+        self._opened = dict(resumed.opened)
+        self._hands = Hands(resumed.hooks, self._processes)
+        self._goes_back = goes_back and resumed.rollback is None
+        self._resumed = resumed
         self.costs = CostMeter(plan)
         self.happenings: list[Happening] = []
         self.stop: Stop | None = None
@@ -95,20 +108,18 @@ class Execution:
         self.place: Place = START  # The round in progress, or whose gate is awaited
         self.gate: GateResult | None = None  # As last checked
         self._is_seated = self._is_finished = self._is_back = False
-        self._acting: dict[str, RunHook] = {}
-        self._acted: dict[str, float] = {}  # Members of the round whose hook has ended, and when
-        self._outside: set[str] = set()  # Members that were restarted although it was not their turn
-        self._again: set[str] = set()
-        """Members whose hook began in a former execution, which may not have done anything."""
-        self._errand: str | None = None
-        """The member that was stopped for the bridge, to be started when it has left."""
+        self._outside: dict[int, set[str]] = {}
+        """By step, the members that were restarted although it was not their turn."""
         self._asked: set[str] = set()  # Ids of members whose restart the bridge has asked for
-        self._watch = Watch()
-        self._first_open: GroupSighting | None = None
+        self._bridge_since_s: float | None = None  # When it was started, until it is in the group
+        self._clock, self._watch, self._steadiness = RunClock(), Watch(), Steadiness()
         self._deadline_s = 0.0
         self._ends_s: float | None = None
         """When it ends, after its last gate: a process that was killed is a member until its session expires."""
         self._interrupts = 0
+        if resumed.rollback is not None:
+            self.stop = resumed.rollback.stop
+            self._take_back(resumed.rollback, resumed)
 
     # What it is doing
 
@@ -123,7 +134,7 @@ class Execution:
 
     @property
     def phase(self) -> Phase:
-        if self._acting:
+        if self._hands.running:
             return Phase.ACTING
         if not self._is_finished:
             return Phase.WAITING
@@ -132,18 +143,14 @@ class Execution:
         return Phase.ROLLED_BACK if self._is_back else Phase.STOPPED
 
     @property
-    def limits(self) -> Limits:
-        return self._limits
-
-    @property
     def opened(self) -> frozenset[int]:
         """The steps whose gate has opened; 0: the one before the first step."""
         return frozenset(self._opened)
 
     @property
     def deadline_s(self) -> float:
-        """When it gives up waiting for the gate."""
-        return self._deadline_s
+        """When it gives up waiting for the gate, by the caller's clock."""
+        return self._clock.as_given(self._deadline_s)
 
     @property
     def present_costs(self) -> StepCosts | None:
@@ -160,16 +167,7 @@ class Execution:
 
     @property
     def acting(self) -> tuple[RunHook, ...]:
-        return tuple({hook.member: hook for hook in self._acting.values()}.values())
-
-    @property
-    def _in_turn(self) -> frozenset[str]:
-        """The members that are being restarted: those of the round, and of the processes that they share."""
-        processes = {self._process(seat) for seat in (*self._acting, *self._acted)}
-        return frozenset(seat for seat in self.seats if self._process(seat) in processes)
-
-    def _process(self, seat: str) -> str:
-        return self._processes.get(seat, seat)
+        return self._hands.hooks
 
     # What goes in
 
@@ -177,210 +175,219 @@ class Execution:
         if self.is_over:
             return ()
         if seen.problem:
-            stop = self._watch.unread(seen, self._limits)
-            return self._stop_with(stop) if stop else ()
+            broken = unread(seen, self._clock.unread(seen.at_s), self.limits)
+            return self._stop_with(broken, self._clock.now_s) if broken else ()
+        seen = replace(seen, at_s=self._clock.read(seen.at_s))
         changes = self._see(seen)
         if not self._is_seated:
             self._is_seated = True
-            return self._find_place(seen)
+            self._watch.returning = {*changes.absent}
+            return self._go_back(seen) if self._goes_back else self._find_place(seen, changes)
         if self.stop is None or self.is_rollback:
-            stop = self._broken(seen, changes)
-            if stop is not None:
-                return self._stop_with(stop)
-        if self._acting:
+            broken = self._broken(seen, changes)
+            if broken is not None:
+                return self._stop_with(broken, seen.at_s)
+        if self._hands.running:
             return ()
         if self.stop is not None and not self.is_rollback:
             return self._turn_back(seen)
         if self._ends_s is not None:
-            if seen.at_s >= self._ends_s and self._judge(seen, accept_drift=True).open:
-                self._is_finished, self._is_back = True, self.is_rollback
-            return ()
+            return self._watch_end(seen, self._ends_s)
         return self._errands(seen) or self._check_gate(seen)
 
     def hook_ended(self, ended: HookResult) -> tuple[Order, ...]:
-        hook = self._acting[ended.member]
-        for seat in hook.members:
-            del self._acting[seat]
-            self._acted[seat] = ended.at_s
-        self._deadline_s = ended.at_s + self._limits.gate_s
+        at_s = self._clock.at(ended.at_s)
+        hook = self._hands.end(ended.member, at_s)
+        self._deadline_s = at_s + self.limits.gate_s
         if not ended.problem:
             return ()
         rule = StopRule.HOOK_TIMEOUT if ended.timed_out else StopRule.HOOK
-        message = f"The command for {self.seats[ended.member].label} failed: {ended.problem}."
-        return self._stop_with(Stop(rule=rule, message=message, at_s=ended.at_s))
+        what = f"The command to {hook.action.value} {self.seats[ended.member].label} failed: {ended.problem}."
+        return self._stop_with((rule, what), at_s)
 
     def halt(self, stop: Stop) -> tuple[Order, ...]:
         """Stop for a reason of the caller's."""
-        return self._stop_with(stop)
+        return self._stop_with((stop.rule, stop.message), self._clock.at(stop.at_s))
 
     def interrupt(self, at_s: float) -> tuple[Order, ...]:
         """The first interrupt lets the round in progress end, the second ends everything at once."""
+        at_s = self._clock.at(at_s)
         self._interrupts += 1
-        if self._interrupts == 1 and self.place != START and self.stop is None:
+        self._rolls_back = False
+        waits_to_turn_back = self.stop is not None and not self.is_rollback
+        if self._interrupts == 1 and (waits_to_turn_back or self._ends_s is not None):
+            self._is_finished, self._is_back = True, self.is_rollback
+            return (StopBridge(),)
+        if self._interrupts == 1 and (self.is_rollback or self.place != START):
             return ()
-        self._rolls_back, self._is_finished = False, True
-        return (*((EndHooks(),) if self._acting else ()), *self._stop_with(_interrupted(at_s, self.place)))
+        self._is_finished = True
+        ends = (EndHooks(),) if self._hands.running else ()
+        return (*ends, *self._stop_with((StopRule.INTERRUPTED, "Interrupted."), at_s))
 
     def _see(self, seen: GroupSighting) -> SeatChanges:
+        if self._clock.had_gap:
+            self.costs.forget()
         members = map(PlannedMember.of, seen.group.members if seen.group else ())
-        changes = self.seats.update([one for one in members if one.client_id != BRIDGE], self._in_turn)
-        self.happenings += [
-            MemberReturned(at_s=seen.at_s, place=self.place, member=seat, seat=member)
-            for seat, member in changes.returned.items()
-            if seat in self._in_turn
-        ]
-        if self.place != START:
-            self._outside |= changes.returned.keys() - self._in_turn
+        in_turn = self._hands.in_turn(self.seats)
+        changes = self.seats.update([one for one in members if one.client_id != BRIDGE], in_turn)
+        for seat, member in changes.returned.items() if self._is_seated else ():
+            kind = MemberReturned if seat in in_turn else MemberRejoined
+            self.happenings.append(kind(at_s=seen.at_s, place=self.place, member=seat, seat=member))
+            if seat not in in_turn and self.place != START:
+                self._outside.setdefault(self.place[0], set()).add(seat)
         self.costs.add(self._costly, seen)
         return changes
 
-    def _broken(self, seen: GroupSighting, changes: SeatChanges) -> Stop | None:
+    def _broken(self, seen: GroupSighting, changes: SeatChanges) -> Broken | None:
         if seen.bridge_problem:
-            return Stop(
-                rule=StopRule.BRIDGE, message=f"The bridge ended: {seen.bridge_problem}.", at_s=seen.at_s
-            )
+            return StopRule.BRIDGE, f"The bridge ended: {seen.bridge_problem}."
         if self.place == START:
             return None
-        rollout, baseline = self._rounds.rollout(self.place), self.plan.baseline
+        hands, rollout, baseline = self._hands, self._rounds.rollout(self.place), self.plan.baseline
         view = RoundView(
             step=self.step,
             action=rollout.action if rollout else None,
             start=rollout.start if rollout and not self._asked else None,
-            acting=self._acting,
-            acted={seat: at_s for seat, at_s in self._acted.items() if seat not in self._again},
-            in_turn=self._in_turn,
-            stopped={*self._rounds.stopped(self.place), *((self._errand,) if self._errand else ())},
-            returned={seat for seat in self._acted if self._has_returned(seat)},
+            acting=hands.running,
+            acted={seat: at_s for seat, at_s in hands.ended.items() if seat not in hands.again},
+            since_s=hands.since_s,
+            in_turn=hands.in_turn(self.seats),
+            away={*self._rounds.away(self.place), *hands.rest, *((hands.errand,) if hands.errand else ())},
+            returned={seat for seat in hands.ended if self._has_returned(seat)},
             costs=None if self.is_rollback else self.present_costs,
             partitions=sum(baseline.partitions.values()) if baseline else 0,
         )
-        return broken_rule(self._watch, seen, changes, self.seats, view, self._limits)
+        return broken_rule(self._watch, seen, changes, self.seats, view, self.limits)
 
-    def _stop_with(self, stop: Stop) -> tuple[Order, ...]:
+    def _stop_with(self, broken: Broken, at_s: float) -> tuple[Order, ...]:
         """Nothing more is restarted; the rollback begins when no hook is running any more."""
+        rule, what = broken
+        stop = Stop(rule=rule, message=f"{self._where()}: {what}", at_s=at_s)
+        goes_back = self._rolls_back and not self.is_rollback and stop.allows_rollback and self._has_begun
         if self.stop is None:
             self.stop = stop
-        elif self.is_rollback:
-            self.rollback_stop = stop
-        goes_back = self._rolls_back and not self.is_rollback and stop.allows_rollback and self._has_begun
+        elif self.is_rollback or (self._rolls_back and not goes_back):
+            self.rollback_stop = self.rollback_stop or stop
         self._is_finished = self._is_finished or not goes_back
         return (StopBridge(),)
 
+    def _where(self) -> str:
+        """The place, for a message; the beginning of the plan is step 0, as for `kohort gate`."""
+        step, round_ = self.place
+        where = f"step {step}, round {round_}" if step else "the first step has not begun"
+        where = f"rollback, {where}" if self.is_rollback else where
+        return f"{where[0].upper()}{where[1:]}"
+
     @property
     def _has_begun(self) -> bool:
-        return any((self._hooked or {}).values())
+        return any(self._begun().values())
 
     # The way through the plan
 
-    def _find_place(self, seen: GroupSighting) -> tuple[Order, ...]:
+    def _find_place(self, seen: GroupSighting, changes: SeatChanges) -> tuple[Order, ...]:
         """Continue where the group is: after the last gate that opened, with the first round that is not complete."""
-        self._deadline_s = seen.at_s + self._limits.gate_s
+        self._deadline_s = seen.at_s + self.limits.gate_s
         step = max(self._opened, default=-1) + 1
         if not 0 < step <= len(self.plan.steps):
             self.place = self._rounds.places[0 if step == 0 else -1]
             return ()
-        self.costs.begin(step, seen.at_s)
-        hooked = (self._hooked or {}).get(step, set())
+        self.costs.begin(0 if self.is_rollback else step, seen.at_s)
+        began, pending = self._hands.began(step) or (), self._resumed.pending
+        orders = self._bridge_again(step, seen.group)
         for place in self._rounds.of_step(step):
             self.place = place
-            seats = [seat for seat in self._rounds.members(place) if seat in self.seats]
-            undone = [seat for seat in seats if not self._is_done(seat, seen.group)]
-            if undone and len(undone) == len(seats) and not hooked & {*seats}:
-                self.place = self._rounds.before(place)  # Its gate is checked again before the round begins
-                return ()
+            members = [seat for seat in self._rounds.members(place) if seat in self.seats]
+            undone = [seat for seat in members if not self._is_done(seat, seen.group)]
+            late = [seat for seat in undone if seat in began and (pending is None or seat in pending)]
+            if undone and len(undone) == len(members) and not {*undone} & {*began}:
+                before = self._rounds.before(place)
+                if self.is_rollback and before == START:
+                    return (*orders, *self._begin(place, seen))
+                self.place = before  # Its gate is checked again before the round begins
+                break
             if undone:
-                self._again = hooked & {*undone}
-                self._acted = dict.fromkeys(self._again, seen.at_s)
-                return self._hooks([seat for seat in undone if seat not in hooked])
-        return ()
+                self._hands.expect(late, seen.at_s)
+                self._deadline_s += self.limits.return_s if late else 0.0
+                orders += self._in_round([seat for seat in undone if seat not in late], seen.group)
+                break
+        self._hands.errand = next(
+            (seat for seat in self._resumed.stopped if seat not in self._rounds.away(self.place)), None
+        )
+        self.happenings += [
+            MemberReturned(at_s=seen.at_s, place=self.place, member=seat, seat=member)
+            for seat, member in changes.returned.items()
+            if seat in began
+        ]
+        return orders
 
     def _check_gate(self, seen: GroupSighting) -> tuple[Order, ...]:
         """Begin the next round once the gate of this one is open in two equal observations."""
-        gate = self._judge(seen, accept_drift=self.place != START or self._limits.accept_drift)
+        if self._awaits_bridge(seen):
+            return ()
+        gate = self._judge(seen, accept_drift=self.place != START or self.limits.accept_drift)
         if self.gate is None or gate.reasons != self.gate.reasons or gate.open != self.gate.open:
             self.happenings.append(GateChecked(at_s=seen.at_s, place=self.place, result=gate))
         self.gate = gate
-        if gate.open and self._is_steady(seen):
-            return self._proceed(seen)
         if gate.open:
-            return ()
-        self._first_open = None
+            return self._proceed(seen) if self._steadiness.is_steady(seen) else ()
+        self._steadiness = Steadiness()
+        reasons = "; ".join(gate.reasons)
         if gate.differences:
-            message = f"The group is not as the plan has it: {'; '.join(gate.reasons)}."
-            return self._stop_with(Stop(rule=StopRule.PLAN, message=message, at_s=seen.at_s))
+            return self._stop_with(
+                (StopRule.PLAN, f"The group is not as the plan has it: {reasons}."), seen.at_s
+            )
         closed_by = {check.check for check in gate.checks if check.holds is not True}
         is_for_bridge = closed_by <= OF_BRIDGE and gate.strayed is None
         if is_for_bridge and (orders := self._ask_of_bridge(seen)):
             return orders
         if (gate.is_final and not is_for_bridge) or seen.at_s >= self._deadline_s:
             rule = StopRule.OFF_PLAN if gate.strayed is not None else StopRule.GATE
-            message = f"The gate of {_named(self.place)} does not open: {'; '.join(gate.reasons)}."
-            return self._stop_with(Stop(rule=rule, message=message, at_s=seen.at_s))
+            return self._stop_with((rule, f"The gate does not open: {reasons}."), seen.at_s)
         return ()
 
-    def _is_steady(self, seen: GroupSighting) -> bool:
-        first = self._first_open
-        if first is None or not check_steady(first.group, seen.group).holds:
-            self._first_open = seen
-            return False
-        return seen.at_s - first.at_s >= STEADY_S
-
     def _judge(self, seen: GroupSighting, *, accept_drift: bool) -> GateResult:
-        step, number = self.place
-        observed = GateObservation(
-            plan=self.plan,
-            position=step - 1,
-            group=seen.group,
-            cluster=seen.cluster,
-            partitions=seen.partitions,
-            began_with=self._began_with,
-            was_open=step in self._opened,
-            round=None if self._rounds.ends_step(self.place) else number,
-        )
         if self.is_rollback:
-            return self._judge_rollback(observed)
-        return judge_gate(observed, accept_drift=accept_drift)
-
-    def _judge_rollback(self, observed: GateObservation) -> GateResult:
-        """During the rollback the group may be anything: only what the round was for must hold."""
-        step = self.step
-        conditions = () if step is None else step.between if observed.round is not None else step.gate
-        undone = [
-            self.seats[seat]
-            for seat in self._rounds.members(self.place)
-            if not self._is_done(seat, observed.group)
-        ]
-        done = (
-            no("replaced", f"not as before: {name_all(undone)}") if undone else yes("replaced", "as before")
-        )
-        return GateResult(
-            checks=(*(check_condition(one, observed) for one in conditions), done, check_settled(observed))
-        )
+            members = self._rounds.members(self.place)
+            undone = [seat for seat in members if not self._is_done(seat, seen.group)]
+            return judge_back(self._rounds, self.place, seen, self.seats, undone)
+        place, began_with = self.place, self._began_with
+        return judge_round(self._rounds, place, seen, self._opened, began_with, accept_drift=accept_drift)
 
     @property
-    def _began_with(self) -> tuple[PlannedMember, ...]:
+    def _began_with(self) -> Sequence[PlannedMember]:
         """The members when the step began; before the first step, those of the plan."""
         baseline = self.plan.baseline
-        return tuple(self._opened.get(self.place[0] - 1, baseline.members if baseline else ()))
+        return self._opened.get(self.place[0] - 1, baseline.members if baseline else ())
 
     def _proceed(self, seen: GroupSighting) -> tuple[Order, ...]:
         """The gate of `place` is open."""
-        changed = self._judge(seen, accept_drift=self._limits.accept_drift or self.is_rollback).reasons
+        changed = self._judge(seen, accept_drift=self.limits.accept_drift or self.is_rollback).reasons
         if changed:
-            message = f"What the group reads has changed: {'; '.join(changed)}."
-            return self._stop_with(Stop(rule=StopRule.CHANGED, message=message, at_s=seen.at_s))
-        self._first_open, self.gate = None, None
-        self._acted, self._again = {}, set()
+            what = f"What the group reads has changed: {'; '.join(changed)}."
+            return self._stop_with((StopRule.CHANGED, what), seen.at_s)
+        self._steadiness, self.gate = Steadiness(), None
+        self._hands.end_round()
         following = self._rounds.after(self.place)
         if self._rounds.ends_step(self.place):
             self._end_step(seen)
         if following is None:
-            self._ends_s = seen.at_s + self._limits.watch_s
+            self._ends_s = seen.at_s + self.limits.watch_s
             return (StopBridge(),)
         if self._interrupts:
             self._is_finished = True
-            return self._stop_with(_interrupted(seen.at_s, self.place))
+            return self._stop_with((StopRule.INTERRUPTED, "Interrupted after this round."), seen.at_s)
         return self._begin(following, seen)
+
+    def _watch_end(self, seen: GroupSighting, ends_s: float) -> tuple[Order, ...]:
+        if seen.at_s < ends_s:
+            return ()
+        gate = self._judge(seen, accept_drift=True)
+        if gate.open:
+            self._is_finished, self._is_back = True, self.is_rollback
+        elif seen.at_s >= ends_s + self.limits.gate_s:
+            what = f"The last gate has closed again: {'; '.join(gate.reasons)}."
+            return self._stop_with((StopRule.GATE, what), seen.at_s)
+        return ()
 
     def _end_step(self, seen: GroupSighting) -> None:
         step = self.place[0]
@@ -393,7 +400,7 @@ class Execution:
 
     def _begin(self, place: Place, seen: GroupSighting) -> tuple[Order, ...]:
         self.place = place
-        self._deadline_s = seen.at_s + self._limits.gate_s
+        self._deadline_s = seen.at_s + self.limits.gate_s
         self._asked.clear()
         self.costs.begin(self._costly, seen.at_s)
         members = self._rounds.members(place)
@@ -401,9 +408,8 @@ class Execution:
         names = tuple(self.seats[seat].label for seat in undone)
         began = RoundBegan(at_s=seen.at_s, place=place, members=names, is_rollback=self.is_rollback)
         self.happenings.append(began)
-        shown = {member.client.id for member in seen.group.members} if seen.group else set()
-        bridge = tuple(StartBridge(place=place) for one in members if one == BRIDGE and BRIDGE not in shown)
-        return (*bridge, *self._hooks(undone))
+        bridge = self._start_bridge(place, seen.group) if BRIDGE in members else ()
+        return (*bridge, *self._in_round(undone, seen.group))
 
     def _has_returned(self, seat: str) -> bool:
         """Whether the member is in the group under an id that it did not have when the step began."""
@@ -411,8 +417,22 @@ class Execution:
         return self.seats.is_present(seat) and self.seats[seat].id not in former
 
     def _is_done(self, seat: str, group: Group | None) -> bool:
-        hooked = None if self._hooked is None else self._hooked.get(self.place[0], set())
+        hooked = self._hands.began(self.place[0])
         return self._rounds.is_done(self.place, seat, self.seats, group, self._began_with, hooked)
+
+    # Hooks
+
+    def _in_round(self, seats: Sequence[str], group: Group | None) -> tuple[Order, ...]:
+        """The hooks of a round. Of members that are started together, the first must run as planned before the rest."""
+        processes, rollout = self._hands.by_process(seats), self._rounds.rollout(self.place)
+        if rollout is not None and rollout.action is RoundAction.START:
+            members = [seat for seat in self._rounds.members(self.place) if seat in self.seats]
+            if seats and not any(self._is_done(seat, group) for seat in members):
+                has_first = len(seats) < len(members)  # Its hook began in a former execution
+                first = () if has_first else processes[0]
+                self._hands.rest = tuple(seat for seat in seats if seat not in first)
+                return self._hooks(first)
+        return self._hooks(seats)
 
     def _hooks(
         self, seats: Sequence[str], action: RoundAction | None = None, *, unchanged: bool = False
@@ -420,23 +440,18 @@ class Execution:
         """One hook for each process of these members: the round's action, or one that leaves them as they are."""
         rollout = self._rounds.rollout(self.place)
         action = action or (rollout.action if rollout else RoundAction.RESTART)
-        by_process: dict[str, list[str]] = {}
-        for seat in seats:
-            by_process.setdefault(self._process(seat), []).append(seat)
         hooks = []
-        for members in by_process.values():
+        for members in self._hands.by_process(seats):
             hook = RunHook(
                 place=self.place,
-                members=tuple(members),
+                members=members,
                 seat=self.seats[members[0]],
                 action=action,
                 change=self._change(members[0], action, unchanged=unchanged),
                 is_rollback=self.is_rollback,
             )
             hooks.append(hook)
-            self._acting |= dict.fromkeys(members, hook)
-            if self._hooked is not None and not unchanged:
-                self._hooked.setdefault(self.place[0], set()).update(members)
+            self._hands.begin(hook, self._clock.now_s, counts=not unchanged)
         return tuple(hooks)
 
     def _change(self, seat: str, action: RoundAction, *, unchanged: bool) -> SettingsChange:
@@ -445,11 +460,52 @@ class Execution:
             return SettingsChange()
         last = self.place[0] - unchanged
         if self.is_rollback and self.step is not None:
-            ids = [one.id for one in self._forward.steps]
-            last = ids.index(self.step.id.removeprefix(BACK))
+            last = int(self.step.id.removeprefix(BACK)) - 1
         return settings_after(Rounds(self._forward).steps_of(seat, last), self.seats[seat].library)
 
-    # What the bridge asks for
+    def _errands(self, seen: GroupSighting) -> tuple[Order, ...]:
+        """Hooks that are due besides those with which a round begins: the rest of those to start, a member that was
+        stopped for the bridge and has left, and members whose hook of a former execution had no effect."""
+        hands = self._hands
+        if hands.errand is not None and not self.seats.is_present(hands.errand):
+            seat, hands.errand = hands.errand, None
+            return self._hooks([seat], RoundAction.START, unchanged=True)
+        if hands.rest and seen.group is not None and seen.group.state is GroupState.STABLE:
+            first = [seat for seat in self._rounds.members(self.place) if seat not in hands.rest]
+            if all(self._is_done(seat, seen.group) for seat in first):
+                rest, hands.rest = hands.rest, ()
+                return self._hooks(rest)
+        late = [
+            seat
+            for seat in sorted(hands.again)
+            if seen.at_s - hands.ended[seat] >= self.limits.return_s and not self._is_done(seat, seen.group)
+        ]
+        hands.again -= {*late}
+        return self._hooks(late)
+
+    # The bridge
+
+    def _start_bridge(self, place: Place, group: Group | None) -> tuple[Order, ...]:
+        if _shows_bridge(group):
+            return ()
+        self._bridge_since_s = self._clock.now_s
+        return (StartBridge(place=place),)
+
+    def _bridge_again(self, step: int, group: Group | None) -> tuple[Order, ...]:
+        """The bridge, if a former execution started it, the plan still needs it, and it is not in the group."""
+        rollouts = [one.rollout for one in self.plan.steps[:step] if one.rollout]
+        starts = [number for number, rollout in enumerate(rollouts, 1) if rollout.temporary_members]
+        has_left = any(rollout.leaving for rollout in rollouts[:-1])
+        if not starts or has_left or group is None or group.type is not GroupType.CLASSIC:
+            return ()
+        return self._start_bridge((starts[-1], 1), group)
+
+    def _awaits_bridge(self, seen: GroupSighting) -> bool:
+        """Whether the bridge has been started and may still be joining: without it the group seems to be off plan."""
+        since_s = self._bridge_since_s
+        if since_s is None or _shows_bridge(seen.group) or seen.at_s - since_s >= self.limits.return_s:
+            self._bridge_since_s = None
+        return self._bridge_since_s is not None
 
     def _ask_of_bridge(self, seen: GroupSighting) -> tuple[Order, ...]:
         """The restart that the bridge asks for, once for each member id; a gate waits for it again."""
@@ -457,56 +513,63 @@ class Execution:
         seat = next((one for one in self.seats if asks and self.seats[one].id == asks.member), None)
         if asks is None or seat is None or asks.member in self._asked:
             return ()
+        if len(self._asked) >= MOST_ASKED * len(list(self.seats)):
+            return ()
         self._asked.add(asks.member)
         if asks.mode is RestartMode.STOP:
-            self._errand = seat
-            return self._hooks([seat], RoundAction.STOP)
+            self._hands.errand = seat
+            return self._hooks([seat], RoundAction.STOP, unchanged=True)
         return self._hooks([seat], RoundAction.RESTART, unchanged=True)
-
-    def _errands(self, seen: GroupSighting) -> tuple[Order, ...]:
-        """Hooks that are due besides those of a round: members whose hook of a former execution had no effect, and a
-        member that was stopped for the bridge and has left."""
-        if self._errand is not None and not self.seats.is_present(self._errand):
-            seat, self._errand = self._errand, None
-            return self._hooks([seat], RoundAction.START, unchanged=True)
-        late = [
-            seat
-            for seat in sorted(self._again)
-            if seen.at_s - self._acted[seat] >= SESSION_S and not self._is_done(seat, seen.group)
-        ]
-        self._again -= {*late}
-        return self._hooks(late)
 
     # The rollback
 
+    def _begun(self) -> dict[int, set[str]]:
+        """By step, the members that may run otherwise than before it."""
+        begun = {step: set(members) for step, members in self._hands.by_step.items()}
+        if not self._hands.is_known:  # Then all that the steps so far name
+            for place in self._rounds.places:
+                if START < place <= self.place:
+                    begun.setdefault(place[0], set()).update(self._rounds.members(place))
+        for step, members in self._outside.items():
+            begun.setdefault(step, set()).update(members)
+        return begun
+
+    def _go_back(self, seen: GroupSighting) -> tuple[Order, ...]:
+        """Begin with the rollback of what former executions have done."""
+        step = min(max(self._opened, default=0) + 1, len(self.plan.steps))
+        self.place = self._rounds.of_step(step)[-1]
+        self.stop = Stop(rule=StopRule.BACK, message="The rollback was ordered with --back.", at_s=seen.at_s)
+        return self._turn_back(seen)
+
     def _turn_back(self, seen: GroupSighting) -> tuple[Order, ...]:
         """Continue with the plan that undoes every round in which a hook began."""
-        self.is_rollback = True
-        begun = {step: set(members) for step, members in (self._hooked or {}).items()}
-        begun.setdefault(self.place[0], set()).update(self._outside)
-        self._rounds = Rounds(rollback_plan(self._forward, begun, seen.group), is_rollback=True)
-        self._opened = {0: tuple(map(PlannedMember.of, seen.group.members if seen.group else ()))}
-        self._hooked, self._acted, self._again, self._errand = {}, {}, set(), None
-        self.gate = self._first_open = None
-        self._watch, self._ends_s = Watch(), None
-        if not self.plan.steps:  # Nothing was changed
-            self._is_finished = True
+        if self.stop is None:
             return ()
-        return self._begin(self._rounds.places[1], seen)
+        away = self._rounds.away(self.place)
+        began = RollbackBegan(
+            at_s=seen.at_s,
+            stop=self.stop,
+            begun={step: tuple(sorted(members)) for step, members in self._begun().items()},
+            absent=tuple(seat for seat in self.seats if not self.seats.is_present(seat) and seat not in away),
+            members=tuple(map(PlannedMember.of, seen.group.members if seen.group else ())),
+        )
+        self.happenings.append(began)
+        self._take_back(began, Resumed(opened={}, hooks=()))
+        self._watch.returning = {seat for seat in self.seats if not self.seats.is_present(seat)}
+        if self.plan.steps:
+            return self._begin(self._rounds.places[1], seen)
+        self.place, self._deadline_s = START, seen.at_s + self.limits.gate_s
+        return ()
+
+    def _take_back(self, began: RollbackBegan, resumed: Resumed) -> None:
+        self.is_rollback = True
+        plan = rollback_plan(self._forward, began.begun, began.absent)
+        self._rounds = Rounds(plan, is_rollback=True)
+        self._opened = {0: began.members, **resumed.opened}
+        self._hands = Hands(resumed.hooks, self._processes)
+        self._asked.clear()
+        self.gate, self._steadiness, self._watch, self._ends_s = None, Steadiness(), Watch(), None
 
 
-def _by_step(hooks: Collection[tuple[int, str]]) -> dict[int, set[str]]:
-    by_step: dict[int, set[str]] = {}
-    for step, member in hooks:
-        by_step.setdefault(step, set()).add(member)
-    return by_step
-
-
-def _named(place: Place) -> str:
-    """`step 2, round 3` in a message; the beginning of the plan is step 0, as for `kohort gate`."""
-    return f"step {place[0]}, round {place[1]}," if place[1] else f"step {place[0]}"
-
-
-def _interrupted(at_s: float, place: Place) -> Stop:
-    where = f"after {_named(place).rstrip(',')}" if place != START else "before the first step"
-    return Stop(rule=StopRule.INTERRUPTED, message=f"Interrupted {where}.", at_s=at_s)
+def _shows_bridge(group: Group | None) -> bool:
+    return group is not None and any(member.client.id == BRIDGE for member in group.members)

@@ -3,10 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from groups.model import Group, GroupType, MemberProtocol
+from groups.model import GroupType, MemberProtocol
+from migration.bridge import BRIDGE
 from migration.model import (
     Condition,
-    MemberCount,
+    Destination,
     MemberStart,
     Plan,
     ProtocolIs,
@@ -15,11 +16,12 @@ from migration.model import (
     Speaking,
     Step,
     TypeIs,
+    round_names,
 )
-from migration.paths.path import GONE, STABLE
+from migration.paths.path import STABLE
 
 BACK = "back-"
-"""What the id of a step of the rollback begins with; the rest is the id of the step that it undoes."""
+"""What the id of a step of the rollback begins with; the rest is the number of the step that it undoes."""
 _REVERSE = {
     RoundAction.RESTART: RoundAction.RESTART,
     RoundAction.STOP: RoundAction.START,
@@ -27,33 +29,39 @@ _REVERSE = {
 }
 
 
-def rollback_plan(plan: Plan, begun: Mapping[int, Collection[str]], group: Group | None) -> Plan:
-    """The plan that takes a group back. `begun`: by step, the members on which a hook began. The assignor that members
-    had is the group's when the plan was made. Raises ValueError: the plan has no baseline."""
+def rollback_plan(plan: Plan, begun: Mapping[int, Collection[str]], absent: Collection[str] = ()) -> Plan:
+    """The plan that takes a group back. `begun`: by step, the members on which a hook began; `absent`: the members that
+    are not in the group, and are started as they were. The assignor that members had is the group's when the plan was
+    made. Raises ValueError: the plan has no baseline."""
     if plan.baseline is None:
         raise ValueError("the plan has no baseline")
     original = _original(plan)
-    steps = []
+    steps: list[Step] = []
+    unchanged: set[str] = set()  # Members that were stopped, and started as they had been
     for number in sorted(begun, reverse=True):
-        step = plan.steps[number - 1]
+        step, members = plan.steps[number - 1], {*begun[number]} - unchanged - {BRIDGE}
         if step.rollout is None:
             continue
-        before = _start_before(plan.steps[: number - 1], begun[number], original)
-        if step.rollout.action is not RoundAction.RESTART or before != step.rollout.start:
-            steps.append(_undone(step, step.rollout, begun[number], before, len(plan.baseline.members)))
+        before = _start_before(plan.steps[: number - 1], members, original)
+        if before == step.rollout.start:
+            unchanged |= members if step.rollout.action is RoundAction.START else set()
+        elif rounds := _in_reverse(step.rollout, members):
+            steps.append(_undone(plan, number, _REVERSE[step.rollout.action], rounds, before))
+    restarted = {seat for step in steps if step.rollout for seats in step.rollout.rounds for seat in seats}
+    if missing := tuple(seat for seat in absent if seat not in restarted):
+        steps.append(_undone(plan, 1, RoundAction.RESTART, (missing,), original))
     if steps:
-        last = steps[-1]
         # A member of a mixed group keeps it a consumer group: only the last step's gate names the type.
-        steps[-1] = replace(last, gate=(*last.gate, *_as_it_was(plan, last)))
-    now = plan.baseline if group is None else replace(plan.baseline, type=group.type, protocol=group.protocol)
-    return replace(plan, baseline=now, steps=tuple(steps), path=f"back from {plan.path}", rehearsal=None)
+        steps[-1] = replace(steps[-1], gate=(*steps[-1].gate, *_as_it_was(plan, original)))
+    return replace(plan, steps=tuple(steps), path=f"back from {plan.path}", rehearsal=None)
 
 
 def _original(plan: Plan) -> MemberStart:
-    baseline = plan.baseline
-    if baseline is not None and baseline.type is GroupType.CONSUMER:
-        return MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=baseline.protocol)
-    return MemberStart(assignors=(baseline.protocol,) if baseline is not None and baseline.protocol else ())
+    """How the members of the plan's rounds ran before it, even in a group that was mixed already."""
+    kind, protocol = (plan.baseline.type, plan.baseline.protocol) if plan.baseline else (None, None)
+    if plan.destination is Destination.CLASSIC:
+        return MemberStart(protocol=MemberProtocol.CONSUMER, remote_assignor=protocol)
+    return MemberStart(assignors=(protocol,) if kind is GroupType.CLASSIC and protocol else ())
 
 
 def _start_before(steps: Sequence[Step], members: Collection[str], original: MemberStart) -> MemberStart:
@@ -61,37 +69,42 @@ def _start_before(steps: Sequence[Step], members: Collection[str], original: Mem
     start = original
     for step in steps:
         rollout = step.rollout
-        if rollout is not None and rollout.start is not None and _seats(rollout) & set(members):
+        if rollout is not None and rollout.start is not None and _in_reverse(rollout, members):
             start = rollout.start
     return start
 
 
-def _undone(step: Step, rollout: Rollout, begun: Collection[str], start: MemberStart, members: int) -> Step:
-    action = _REVERSE[rollout.action]
-    rounds = tuple(
-        kept for seats in reversed(rollout.rounds) if (kept := tuple(seat for seat in seats if seat in begun))
-    )
-    settled: tuple[Condition, ...] = (STABLE, MemberCount(at_least=members))
-    gate = (GONE,) if action is RoundAction.STOP else settled
+def _in_reverse(rollout: Rollout, members: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    rounds = (tuple(seat for seat in seats if seat in members) for seats in reversed(rollout.rounds))
+    return tuple(seats for seats in rounds if seats)
+
+
+def _undone(
+    plan: Plan, number: int, action: RoundAction, rounds: tuple[tuple[str, ...], ...], start: MemberStart
+) -> Step:
+    """That every member whose turn is over is in the group, or has left it, is a check of each round."""
+    names = round_names(plan.baseline.members if plan.baseline else ())
+    settled: tuple[Condition, ...] = () if action is RoundAction.STOP else (STABLE,)
     return Step(
-        id=f"{BACK}{step.id}",
-        title=f"Back: {step.title}",
+        id=f"{BACK}{number}",
+        title=f"Back: {plan.steps[number - 1].title}",
         actions=(),
-        rounds=rounds,
+        round_action=action,
+        rounds=tuple(tuple(names[seat] for seat in seats) for seats in rounds),
         rollout=Rollout(action=action, rounds=rounds, start=None if action is RoundAction.STOP else start),
         between=settled,
-        gate=gate,
+        gate=settled,
     )
 
 
-def _as_it_was(plan: Plan, last: Step) -> tuple[Condition, ...]:
+def _as_it_was(plan: Plan, original: MemberStart) -> tuple[Condition, ...]:
     baseline = plan.baseline
-    if baseline is None or last.rollout is None or last.rollout.start is None:
+    if baseline is None:
         return ()
     protocol = (ProtocolIs(protocol=baseline.protocol),) if baseline.protocol else ()
-    speaking = Speaking(protocol=last.rollout.start.protocol)
-    return (TypeIs(type=baseline.type), *protocol, speaking)
-
-
-def _seats(rollout: Rollout) -> set[str]:
-    return {seat for seats in rollout.rounds for seat in seats}
+    is_uniform = baseline.type.value == original.protocol.value
+    return (
+        TypeIs(type=baseline.type),
+        *protocol,
+        *((Speaking(protocol=original.protocol),) if is_uniform else ()),
+    )

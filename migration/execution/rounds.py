@@ -11,7 +11,7 @@ START: Place = (0, 0)  # Before the first step
 
 
 class Rounds:
-    """The places of a plan. A step without rounds, as one that only the application can do, has round 0."""
+    """The places of a plan."""
 
     def __init__(self, plan: Plan, *, is_rollback: bool = False) -> None:
         """`is_rollback`: every member is restarted: what a hook that failed has done to it is unknown."""
@@ -19,7 +19,7 @@ class Rounds:
         self.places: list[Place] = [START]
         for number, step in enumerate(plan.steps, 1):
             count = len(step.rollout.rounds) if step.rollout else 0
-            self.places += [(number, round_) for round_ in range(1, count + 1)] or [(number, 0)]
+            self.places += [(number, round_) for round_ in range(1, count + 1)]
 
     def step(self, place: Place) -> Step | None:
         return self.plan.steps[place[0] - 1] if place[0] else None
@@ -55,15 +55,16 @@ class Rounds:
             if step.rollout and step.rollout.start and any(seat in seats for seats in step.rollout.rounds)
         ]
 
-    def stopped(self, place: Place) -> frozenset[str]:
-        """The members that the plan has stopped when the round of `place` is complete."""
-        stopped: set[str] = set()
+    def away(self, place: Place) -> frozenset[str]:
+        """The members that need not be in the group when the round of `place` is complete: the plan has stopped them,
+        or it is a rollback that has yet to restart them."""
+        away = {seat for other in self.places for seat in self.members(other)} if self.is_rollback else set()
         for former in self.places[: self.places.index(place) + 1]:
             rollout = self.rollout(former)
             if rollout is not None:
                 changed = set(self.members(former))
-                stopped = stopped | changed if rollout.action is RoundAction.STOP else stopped - changed
-        return frozenset(stopped)
+                away = away | changed if rollout.action is RoundAction.STOP else away - changed
+        return frozenset(away)
 
     def is_done(
         self,
@@ -83,10 +84,12 @@ class Rounds:
         member = _member(group, seats[seat].id)
         if member is None or (rollout.start is not None and not runs_as(member, rollout.start)):
             return False
-        if rollout.action is RoundAction.START or (
-            not self.is_rollback and self._shows_change(place, member)
-        ):
+        if rollout.action is RoundAction.START and not self.is_rollback:
             return True
+        if not self.is_rollback and self._shows_change(place, member):
+            return True
+        if rollout.action is RoundAction.START:  # It can be there still, until its session expires
+            return hooked is None or seat in hooked
         is_new = all(member.id != former.id for former in began_with)
         return is_new and (hooked is None or seat in hooked)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from groups.counts import counted
 from groups.model import GroupState
@@ -10,9 +11,12 @@ from migration.execution.costs import StepCosts, most_lag_s, most_without_owner_
 from migration.execution.events import GroupSighting
 from migration.execution.rounds import runs_as
 from migration.execution.seats import SeatChanges, Seats
-from migration.execution.stops import Limits, Stop, StopRule
+from migration.execution.stops import Limits, StopRule
 from migration.gate.observation import name_all
 from migration.model import MemberStart, RoundAction, Step
+
+REJOINED_S = 300.0
+"""Within this time, several members with new ids that no command was to restart are no coincidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +28,9 @@ class RoundView:
     start: MemberStart | None
     acting: Collection[str]  # Members whose hook is running
     acted: Mapping[str, float]  # Those whose hook has ended, and when
+    since_s: float | None  # When the first of these hooks began
     in_turn: Collection[str]  # Both, and the other members of their processes
-    stopped: Collection[str]  # Members that the plan has stopped
+    away: Collection[str]  # Members that need not be in the group
     returned: Collection[str]  # Members of the round that are in the group again
     costs: StepCosts | None
     partitions: int  # Of the plan
@@ -36,30 +41,33 @@ class Watch:
     """What was noticed in former observations."""
 
     absent_since_s: dict[str, float] = field(default_factory=dict)
+    rejoined: dict[str, float] = field(default_factory=dict)
+    """Members with a new id that no hook was to restart, and when they had it first."""
+    returning: set[str] = field(default_factory=set)
+    """Members that were absent at the first look: someone may be starting them."""
     unexpected: frozenset[str] = frozenset()
     errors: frozenset[str] | None = None  # Those of the first observation
     new_errors: frozenset[str] = frozenset()
-    unread_since_s: float | None = None
 
-    def unread(self, seen: GroupSighting, limits: Limits) -> Stop | None:
-        """The stop when the group has not been readable for too long."""
-        if seen.is_refused:
-            return Stop(rule=StopRule.REFUSED, message=seen.problem, at_s=seen.at_s)
-        if self.unread_since_s is None:
-            self.unread_since_s = seen.at_s
-        if seen.at_s - self.unread_since_s < limits.unreadable_s:
-            return None
-        message = f"The group could not be read for {seconds_text(limits.unreadable_s)}: {seen.problem}"
-        return Stop(rule=StopRule.UNREADABLE, message=message, at_s=seen.at_s)
+
+Broken: TypeAlias = tuple[StopRule, str]
+
+
+def unread(seen: GroupSighting, unread_s: float, limits: Limits) -> Broken | None:
+    """The rule that an observation breaks in which the group could not be read, as for `unread_s`."""
+    if seen.is_refused:
+        return StopRule.REFUSED, f"The group cannot be read: {seen.problem}"
+    if unread_s < limits.unreadable_s:
+        return None
+    return StopRule.UNREADABLE, f"The group could not be read for {seconds_text(unread_s)}: {seen.problem}"
 
 
 def broken_rule(
     watch: Watch, seen: GroupSighting, changes: SeatChanges, seats: Seats, view: RoundView, limits: Limits
-) -> Stop | None:
+) -> Broken | None:
     """The first rule that the observation breaks; what it shows is noted in `watch`."""
-    watch.unread_since_s = None
     rules = (
-        _outside(changes, seats, view),
+        _outside(watch, seen, changes, seats, view),
         _unexpected(watch, changes),
         _lost(watch, seen, changes, seats, view, limits),
         _not_back(seen, seats, view, limits),
@@ -67,45 +75,48 @@ def broken_rule(
         _new_errors(watch, seen, view),
         _too_expensive(seen, view, limits),
     )
-    broken = next((found for rule in rules for found in rule), None)
-    return None if broken is None else Stop(rule=broken[0], message=broken[1], at_s=seen.at_s)
+    return next((broken for rule in rules for broken in rule), None)
 
 
-_Broken = Iterator[tuple[StopRule, str]]
+_Broken: TypeAlias = Iterator[Broken]
 
 
-def _outside(changes: SeatChanges, seats: Seats, view: RoundView) -> _Broken:
-    others = [member for seat, member in changes.returned.items() if seat not in view.in_turn]
-    if not others or view.step is None:
-        return
-    same = [
-        seats[seat]
-        for seat in (*view.acting, *view.acted)
-        if seat not in view.returned and seats.is_present(seat)
-    ]
-    if same and view.action is RoundAction.RESTART:
-        asked = f"the command was asked to restart {name_all(same)}"
-        yield StopRule.WRONG_MEMBER, f"{asked}, which is still the same, and restarted {name_all(others)}."
-    else:
-        yield StopRule.OUTSIDE_RESTART, f"{name_all(others)} was restarted, and it was not its turn."
+def _outside(
+    watch: Watch, seen: GroupSighting, changes: SeatChanges, seats: Seats, view: RoundView
+) -> _Broken:
+    """A single member that is not in its turn can lose its session and rejoin under a new id; that is no restart, and
+    harms nothing. Several are a deployment, or a command that restarts more than it was given."""
+    others = [seat for seat in changes.returned if seat not in view.in_turn and seat not in watch.returning]
+    watch.returning -= changes.returned.keys()
+    again = [seat for seat in others if seat in watch.rejoined]
+    watch.rejoined |= dict.fromkeys(others, seen.at_s)
+    recent = [seat for seat, at_s in watch.rejoined.items() if seen.at_s - at_s < REJOINED_S]
+    since = [seat for seat in recent if watch.rejoined[seat] >= (view.since_s or 0.0)]
+    same = [seat for seat in view.acted if seat not in view.returned and seats.is_present(seat)]
+    if since and same and view.action is RoundAction.RESTART and not view.acting:
+        asked = f"The command was given {_names(seats, same)}, which has the same id as before"
+        yield StopRule.WRONG_MEMBER, f"{asked}; instead {_names(seats, since)} has a new one."
+    if again or (others and len(recent) > 1):
+        names = _names(seats, again or recent)
+        yield StopRule.OUTSIDE_RESTART, f"New ids, although it was not their turn: {names}."
 
 
 def _unexpected(watch: Watch, changes: SeatChanges) -> _Broken:
     before, watch.unexpected = watch.unexpected, frozenset(member.id for member in changes.unexpected)
     more = [member for member in changes.unexpected if member.id in before]
     if more:
-        yield StopRule.UNEXPECTED_MEMBER, f"{name_all(more)} joined, and is not in the plan."
+        yield StopRule.UNEXPECTED_MEMBER, f"Joined, and not in the plan: {name_all(more)}."
 
 
 def _lost(
     watch: Watch, seen: GroupSighting, changes: SeatChanges, seats: Seats, view: RoundView, limits: Limits
 ) -> _Broken:
-    absent = [seat for seat in changes.absent if seat not in view.in_turn and seat not in view.stopped]
+    absent = [seat for seat in changes.absent if seat not in view.in_turn and seat not in view.away]
     watch.absent_since_s = {seat: watch.absent_since_s.get(seat, seen.at_s) for seat in absent}
     lost = [seat for seat in absent if seen.at_s - watch.absent_since_s[seat] >= limits.return_s]
     if lost:
         for_s = seconds_text(limits.return_s)
-        yield StopRule.MEMBER_LOST, f"{_names(seats, lost)} left the group, and has not returned for {for_s}."
+        yield StopRule.MEMBER_LOST, f"Left the group, and not back for {for_s}: {_names(seats, lost)}."
 
 
 def _not_back(seen: GroupSighting, seats: Seats, view: RoundView, limits: Limits) -> _Broken:
@@ -118,9 +129,9 @@ def _not_back(seen: GroupSighting, seats: Seats, view: RoundView, limits: Limits
     ]
     after = f"{seconds_text(limits.return_s)} after its command ended with exit status 0"
     if same := [seat for seat in late if seats.is_present(seat)]:
-        yield StopRule.HOOK, f"{_names(seats, same)} is still the same member, {after}."
+        yield StopRule.HOOK, f"Not restarted, {after}: {_names(seats, same)}."
     if late:
-        yield StopRule.MEMBER_MISSING, f"{_names(seats, late)} is not in the group, {after}."
+        yield StopRule.MEMBER_MISSING, f"Not in the group, {after}: {_names(seats, late)}."
 
 
 def _wrong_configuration(seen: GroupSighting, seats: Seats, view: RoundView) -> _Broken:
@@ -135,7 +146,7 @@ def _wrong_configuration(seen: GroupSighting, seats: Seats, view: RoundView) -> 
         planned = f"{start.protocol.value} protocol" + (
             f" with {', '.join(start.assignors)}" if start.assignors else ""
         )
-        yield StopRule.WRONG_CONFIGURATION, f"{_names(seats, wrong)} returned without the {planned}."
+        yield StopRule.WRONG_CONFIGURATION, f"Returned without the {planned}: {_names(seats, wrong)}."
 
 
 def _new_errors(watch: Watch, seen: GroupSighting, view: RoundView) -> _Broken:
@@ -152,8 +163,8 @@ def _new_errors(watch: Watch, seen: GroupSighting, view: RoundView) -> _Broken:
 
 def _too_expensive(seen: GroupSighting, view: RoundView, limits: Limits) -> _Broken:
     step, costs = view.step, view.costs
-    if step is None or costs is None:
-        return
+    if step is None or costs is None or view.action is not RoundAction.RESTART:
+        return  # While members are stopped, a stop makes it worse
     most = most_without_owner_s(step, view.partitions, limits.tolerance)
     if most is not None and costs.without_owner_s > most:
         spent = seconds_text(costs.without_owner_s)

@@ -19,9 +19,14 @@ class SeatChanges:
 class Seats:
     """The seats of a group, each with its member as it was last seen."""
 
-    def __init__(self, members: Iterable[PlannedMember]) -> None:
-        self._latest = {member.id: member for member in members}
-        self._known = set(self._latest)  # All ids that a member of a seat has had
+    def __init__(
+        self, members: Iterable[PlannedMember], latest: Mapping[str, PlannedMember] | None = None
+    ) -> None:
+        """`members`: those of the plan; `latest`: as a former execution saw some of them last."""
+        self._planned = {member.id: member for member in members}
+        self._latest = {**self._planned, **(latest or {})}
+        self._known = {*self._planned, *(member.id for member in self._latest.values())}
+        """All ids that a member of a seat has had."""
         self._present: frozenset[str] = frozenset()
 
     def __getitem__(self, seat: str) -> PlannedMember:
@@ -43,14 +48,16 @@ class Seats:
         new = [member for member in members if member.id not in self._known]
         seat_of = {member.id: seat for seat, member in self._latest.items()}
         gone = [member for member in self._latest.values() if member.id not in self._present]
-        successors = successors_of(gone, new)
-        matched = {member.id for member in successors.values()}
-        remaining = [member for member in new if member.id not in matched]
         lingering = [self._latest[seat] for seat in being_restarted if self.is_present(seat)]
-        successors |= successors_of(lingering, remaining, by_likeness=True)
+        successors = successors_of([*gone, *lingering], new, by_likeness=True)
+        successors |= successors_of(
+            [member for member in gone if member.id not in successors], _others(new, successors)
+        )
+        displaced = self._displaced(_others(new, successors))
+        self._known -= displaced.keys()
         returned = {
             (seat := seat_of[former]): replace(member, library=self._latest[seat].library)
-            for former, member in successors.items()
+            for former, member in (successors | displaced).items()
         }
         self._latest |= returned
         self._known |= {member.id for member in returned.values()}
@@ -59,3 +66,22 @@ class Seats:
             absent=tuple(seat for seat, member in self._latest.items() if member.id not in self._present),
             unexpected=tuple(member for member in members if member.id not in self._known),
         )
+
+    def _displaced(self, members: Sequence[PlannedMember]) -> dict[str, PlannedMember]:
+        """The right members of seats that others took before them, who share nothing with these; by the others' ids."""
+        if not members:
+            return {}
+        planned = [
+            member
+            for seat, member in self._planned.items()
+            if self.is_present(seat)
+            and self._latest[seat].id != seat
+            and not successors_of([member], [self._latest[seat]], by_likeness=True)
+        ]
+        successors = successors_of(planned, members, by_likeness=True)
+        return {self._latest[seat].id: member for seat, member in successors.items()}
+
+
+def _others(members: Sequence[PlannedMember], taken: Mapping[str, PlannedMember]) -> list[PlannedMember]:
+    ids = {member.id for member in taken.values()}
+    return [member for member in members if member.id not in ids]

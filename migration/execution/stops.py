@@ -26,6 +26,7 @@ class StopRule(Enum):
     HOOK_TIMEOUT = "hook-timeout"
     BRIDGE = "bridge"
     LOG = "log"  # What happens cannot be written down
+    BACK = "back"  # The rollback was ordered
     INTERRUPTED = "interrupted"
 
 
@@ -85,6 +86,7 @@ REMEDIES = {
     StopRule.BRIDGE: "Its last lines are in the log of the run: kohort bridge. Then run this command again.",
     StopRule.LOG: "Without it, a run that is killed cannot continue. Make room for it, or make it writable, then run "
     "this command again.",
+    StopRule.BACK: "Run this command again to continue the rollback.",
     StopRule.INTERRUPTED: "Run this command again to continue.",
 }
 

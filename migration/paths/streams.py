@@ -5,11 +5,10 @@ keeps it eager, and the second removes it. The rollback is one restart with `upg
 and cooperative members may mix, as long as all are of 2.4 or later (KIP-429; both directions tried on 4.3.1).
 """
 
-import re
 from collections.abc import Sequence
 
 from assignors.streams import STREAMS
-from groups.classic_streams import Rebalancing, streams_threads
+from groups.classic_streams import Rebalancing, instance_of, streams_threads
 from groups.counts import first_names
 from groups.model import Member
 from groups.streams_releases import FIRST_RELEASES, OLDEST_COOPERATIVE
@@ -22,7 +21,6 @@ from migration.rules.streams import MOST_TASKS, is_always_eager, named_copies, o
 from wire.messages.streams_assignor import OLDEST_WITH_NEWEST_KNOWN
 
 FIRST, SECOND, ONLY = "first-bounce", "second-bounce", "only-bounce"
-_THREAD = re.compile(r"(?P<instance>.+)-StreamThread-\d+-consumer")
 _OLD = "2.3"
 _NEWER = "3.9.1"  # The newest release that can be eager
 
@@ -243,8 +241,7 @@ def _by_instance(context: PathContext, members: Sequence[Member], *, at_once: bo
     """Rounds of whole instances: the threads of an instance restart together; their client ids differ in a number."""
     instances: dict[str, list[Member]] = {}
     for member in context.ordered(members):
-        match = _THREAD.fullmatch(member.client.id or "")
-        instances.setdefault(match["instance"] if match else member.id, []).append(member)
+        instances.setdefault(instance_of(member.client.id) or member.id, []).append(member)
     size = len(instances) if at_once else context.case.request.concurrency
     named = list(instances.values())
     together = [

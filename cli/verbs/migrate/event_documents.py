@@ -17,15 +17,17 @@ from migration.execution.events import (
     GateChecked,
     Happening,
     HookResult,
+    MemberRejoined,
     MemberReturned,
     Place,
+    RollbackBegan,
     RoundBegan,
     RunHook,
     StepEnded,
 )
 from migration.execution.settings import SettingsChange
 from migration.execution.stops import Stop
-from migration.model import Plan, Step
+from migration.model import Plan, PlannedMember, Step
 
 Facts: TypeAlias = dict[str, object]
 EventDocument: TypeAlias = Mapping[str, object]
@@ -85,17 +87,35 @@ def of_happening(
         case RoundBegan(place=place, members=names):
             return {"event": "round-began", **_where(place, rollback=rollback), "names": list(names), **lag}
         case MemberReturned(place=place, seat=seat, member=member):
-            of_member: Facts = {"member": member, "name": seat.label, "id": seat.id}
+            of_member = _member_data(member, seat)
             return {"event": "member-returned", **_where(place, rollback=rollback), **of_member, **lag}
+        case MemberRejoined(place=place, seat=seat, member=member):
+            of_member = _member_data(member, seat)
+            return {"event": "member-rejoined", **_where(place, rollback=rollback), **of_member}
         case GateChecked(place=place, result=result):
             checks = [fields(check, "check", "holds", "text") for check in result.checks]
             of_gate: Facts = {"open": result.open, "reasons": list(result.reasons), "checks": checks}
             return {"event": "gate", **_where(place, rollback=rollback), **of_gate, **lag}
-        case StepEnded(step=step):
+        case RollbackBegan(stop=stop, begun=begun, absent=absent, members=members):
+            return {
+                "event": "rolling-back",
+                "steps": [steps[number - 1].title for number in sorted(begun, reverse=True)],
+                "rule": stop.rule.value,
+                "message": stop.message,
+                "begun": {str(step): list(seats) for step, seats in begun.items()},
+                "absent": list(absent),
+                "ids": [member.id for member in members],
+            }
+        case StepEnded(step=step, members=members):
             of_step = (
                 _costs_data(step, steps, costs) if not rollback else {"measured": None, "rehearsed": None}
             )
-            return {"event": "step-ended", "step": step, "rollback": rollback, **of_step}
+            ids = [member.id for member in members]
+            return {"event": "step-ended", "step": step, "rollback": rollback, "ids": ids, **of_step}
+
+
+def _member_data(member: str, seat: PlannedMember) -> Facts:
+    return {"member": member, "name": seat.label, "id": seat.id}
 
 
 def _where(place: Place, *, rollback: bool) -> Facts:
@@ -162,10 +182,6 @@ def stopped(
         "commands": list(commands),
         **_costs_data(0 if rollback else place[0], steps, costs),
     }
-
-
-def rolling_back(steps: Sequence[Step]) -> Facts:
-    return {"event": "rolling-back", "steps": [step.title for step in steps]}
 
 
 def rolled_back(lasted_s: float) -> Facts:

@@ -131,6 +131,9 @@ def event_text(event: Event) -> str:
             return f"{event.place_text}: {name} has returned" + (
                 f" as {id_}" if id_ not in ("", name) else ""
             )
+        case "member-rejoined":
+            name = member_of(event)
+            return f"{event.place_text}: {name} has a new id, and was not restarted: it lost its session, or crashed"
         case "gate":
             answer = answer_of(event.truth("open"))
             return _detailed(f"{event.place_text}: the gate is {answer}", event.texts("reasons"))

@@ -55,8 +55,7 @@ class PreparedPlan:
 
     @property
     def resumed(self) -> Resumed:
-        opened = {number: gate.members for number, gate in self.notes.notes.opened.items()}
-        return Resumed(opened=opened, hooks=self.former.hooks if opened else frozenset())
+        return _resumed(self.former, self.notes, self.plan)
 
 
 def read_runnable_plan(file: Path) -> Plan:
@@ -91,8 +90,7 @@ def prepare(
     former, notes = read_former_runs(directory_of(file), plan), NotesFile.of_plan(file, plan, is_written=True)
     plan = _as_begun(file, plan, former)
     lookout = Lookout(plan=plan, source=source, with_offsets=False)
-    opened = {number: gate.members for number, gate in notes.notes.opened.items()}
-    resumed = Resumed(opened=opened, hooks=former.hooks if opened else frozenset())
+    resumed = _resumed(former, notes, plan)
     execution = Execution(plan, replace(limits, watch_s=0.0), resumed=resumed)
     seen = lookout.look(time.monotonic(), execution.step)
     if seen.problem:
@@ -147,6 +145,10 @@ def _essence(plan: Plan) -> object:
     return [{name: step.get(name) for name in names} for step in plan_to_data(plan)["steps"]]
 
 
+def _resumed(former: FormerRuns, notes: NotesFile, plan: Plan) -> Resumed:
+    return former.resumed({number: gate.members for number, gate in notes.notes.opened.items()}, plan)
+
+
 def _refuse(file: Path, stop: Stop | None) -> None:
     if stop is None:
         return
@@ -193,7 +195,9 @@ def _found(plan: Plan, former: FormerRuns, notes: NotesFile, execution: Executio
     if former.others:
         yield "The directory of the run has the log of another plan too, which is not used."
     opened = [number for number in sorted(notes.notes.opened) if number]
-    if opened:
+    if execution.is_rollback:
+        yield "Its rollback has begun, and is continued."
+    elif opened:
         last = opened[-1]
         yield f"Step {last} of {len(plan.steps)} is complete: its gate opened at {notes.notes.opened[last].at}."
     if former.end is not None:

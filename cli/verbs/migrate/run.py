@@ -71,7 +71,6 @@ class GroupRun:
     _heard: int = 0  # Interrupts that the state machine has been told of
     _began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _began_s: float = field(default_factory=time.monotonic)
-    _is_on_way_back: bool = False
     _is_logged: bool = True  # Whether the log can be written
     _thread: threading.Thread | None = None
 
@@ -83,6 +82,7 @@ class GroupRun:
             resumed=prepared.resumed,
             processes=prepared.processes,
             rolls_back=self.settings.rolls_back,
+            goes_back=self.settings.goes_back,
         )
         self._show()
 
@@ -145,11 +145,7 @@ class GroupRun:
         return bool(self.prepared.former.events)
 
     def _observe(self, seen: GroupSighting) -> None:
-        orders = self._execution.observe(seen)
-        if self._execution.is_rollback and not self._is_on_way_back:
-            self._is_on_way_back = True
-            self._note(documents.rolling_back(self._execution.plan.steps))
-        self._carry_out(orders)
+        self._carry_out(self._execution.observe(seen))
 
     def _hear(self) -> None:
         while self._heard < self._interrupts:
@@ -269,6 +265,8 @@ class GroupRun:
         if execution.stop is None:
             self._note(documents.finished(lasted_s))
         elif execution.phase is Phase.ROLLED_BACK:
+            notes = self.prepared.notes
+            notes.keep(notes.notes.without_from(0))  # So that the next run begins with the first step
             self._note(documents.rolled_back(lasted_s))
         else:
             stop, rollback = execution.rollback_stop or execution.stop, execution.is_rollback

@@ -6,9 +6,9 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -16,8 +16,11 @@ from typing import IO, Any
 from cli.errors import CommandError, UsageError
 from cli.verbs.migrate.event_documents import EventDocument
 from cli.verbs.migrate.processes import mark_of
+from migration.execution.events import RollbackBegan
+from migration.execution.machine import Resumed
+from migration.execution.stops import Stop, StopRule
 from migration.gate.notes import fingerprint
-from migration.model import Plan
+from migration.model import Plan, PlannedMember, RoundAction
 
 EVENTS = "events.jsonl"
 SUFFIX = ".run"
@@ -28,7 +31,11 @@ _TEXTS = {
     "hook-runs": ("name", "started"),
     "hook-ended": ("name",),
     "stopped": ("message",),
+    "member-returned": ("member", "id"),
+    "member-rejoined": ("member", "id"),
+    "rolling-back": ("rule", "message"),
 }
+_LISTS = {"hook-began": ("members",), "rolling-back": ("absent", "ids")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +60,23 @@ class FormerRuns:
     events: tuple[Mapping[str, Any], ...] = ()
     damaged: int = 0  # Lines that cannot be read, without a last one that was cut off
     others: int = 0  # Events of another plan
+
+    def resumed(self, opened: Mapping[int, Sequence[PlannedMember]], plan: Plan) -> Resumed:
+        """What an execution is given that continues; `opened`: the members when the gate of each step opened."""
+        if not self.events:
+            return Resumed(opened=opened, hooks=None if opened else ())
+        memory = _Memory(plan)
+        for event in self.events:
+            memory.add(event)
+        is_stopped = self.end is not None
+        return Resumed(
+            opened=memory.opened_back if memory.rollback else opened,
+            hooks=memory.hooks,
+            seats=memory.seats,
+            pending=() if is_stopped else memory.pending,
+            stopped=memory.stopped,
+            rollback=memory.rollback,
+        )
 
     @property
     def hooks(self) -> frozenset[tuple[int, str]] | None:
@@ -88,6 +112,61 @@ class FormerRuns:
             (event for event in reversed(self.events) if event["event"] in ("run-began", *_ENDS)), None
         )
         return None if last is None or last["event"] == "run-began" else last
+
+
+class _Memory:
+    """What the events so far leave behind."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._planned = {member.id: member for member in plan.baseline.members} if plan.baseline else {}
+        self.seats: dict[str, PlannedMember] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        self.hooks: set[tuple[int, str]] = set()
+        self.pending: set[str] = set()
+        self.stopped: set[str] = set()
+        self.rollback: RollbackBegan | None = None
+        self.opened_back: dict[int, Sequence[PlannedMember]] = {}
+
+    def add(self, event: Mapping[str, Any]) -> None:
+        match event["event"]:
+            case "run-began":
+                self.pending.clear()
+            case "hook-began":
+                self.hooks |= {(event["step"], member) for member in event["members"]}
+                self.pending |= set(event["members"])
+                stops = event.get("action") == RoundAction.STOP.value
+                self.stopped = self.stopped.difference(event["members"]).union(
+                    event["members"] if stops else ()
+                )
+            case "hook-ended" if event.get("problem"):
+                self.pending.difference_update(_texts(event, "members"))
+            case "member-returned" | "member-rejoined" if event["member"] in self._planned:
+                self.seats[event["member"]] = replace(self._planned[event["member"]], id=event["id"])
+            case "rolling-back":
+                self._forget()
+                self.rollback = _rollback(event)
+            case "step-ended" if event.get("rollback"):
+                self.opened_back[event["step"]] = [PlannedMember(id=id_) for id_ in _texts(event, "ids")]
+            case "rolled-back":
+                self._forget()
+
+
+def _rollback(event: Mapping[str, Any]) -> RollbackBegan:
+    rule = next((rule for rule in StopRule if rule.value == event["rule"]), StopRule.BACK)
+    return RollbackBegan(
+        at_s=0.0,
+        stop=Stop(rule=rule, message=event["message"], at_s=0.0),
+        begun={int(step): tuple(map(str, seats)) for step, seats in event["begun"].items()},
+        absent=_texts(event, "absent"),
+        members=tuple(PlannedMember(id=id_) for id_ in _texts(event, "ids")),
+    )
+
+
+def _texts(event: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    values = event.get(name)
+    return tuple(map(str, values)) if isinstance(values, list) else ()
 
 
 def directory_of(plan_file: Path) -> Path:
@@ -128,10 +207,16 @@ def _event(line: bytes) -> Mapping[str, Any] | None:
         return None
     kind = event["event"]
     is_whole = all(isinstance(event.get(name), str) for name in _TEXTS.get(kind, ()))
-    if kind == "hook-began":
-        members = event.get("members")
-        is_whole &= isinstance(members, list) and all(isinstance(member, str) for member in members)
+    for name in _LISTS.get(kind, ()):
+        values = event.get(name)
+        is_whole &= isinstance(values, list) and all(isinstance(value, str) for value in values)
+    if kind in ("hook-began", "step-ended"):
         is_whole &= isinstance(event.get("step"), int)
+    if kind == "rolling-back":
+        begun = event.get("begun")
+        is_whole &= isinstance(begun, dict) and all(
+            step.isdecimal() and isinstance(seats, list) for step, seats in begun.items()
+        )
     if kind == "hook-runs":
         is_whole &= isinstance(event.get("process"), int)
     return event if is_whole else None

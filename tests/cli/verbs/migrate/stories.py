@@ -12,11 +12,13 @@ from migration.execution.events import (
     Happening,
     HookResult,
     MemberReturned,
+    RollbackBegan,
     RoundBegan,
     RunHook,
     StepEnded,
 )
 from migration.execution.settings import SettingsChange
+from migration.execution.stops import Stop, StopRule
 from migration.gate.observation import GateResult, yes
 from migration.model import Plan, RoundAction
 from tests.cli.verbs.migrate.statuses import BEGAN, CLOSED, MISSING, costs, two_bounces
@@ -122,7 +124,8 @@ def rolled_back() -> Story:
     story.begin()
     story.round(1, 1)
     story.round(1, 2, problem="exit status 3: unit kafka-app@2.service not found")
-    story.tell(1, documents.rolling_back(story.plan.steps[:1]))
+    stop = Stop(rule=StopRule.HOOK, message="The command failed.", at_s=0)
+    story.happen(1, RollbackBegan(at_s=0, stop=stop, begun={1: ("m1", "m2")}, absent=(), members=()))
     story.is_rollback = True
     baseline = story.plan.baseline
     assert baseline is not None

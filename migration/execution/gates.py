@@ -1,0 +1,86 @@
+"""Whether the gate of a round is open, on the way through a plan and back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from migration.execution.events import GroupSighting, Place
+from migration.execution.rounds import Rounds
+from migration.execution.seats import Seats
+from migration.gate.checks import check_condition
+from migration.gate.judge import check_settled, check_steady, judge_gate
+from migration.gate.observation import GateObservation, GateResult, await_all, name_all, no, yes
+from migration.model import PlannedMember
+
+STEADY_S = 1.0
+"""How far apart the two equal observations are between which a gate opens; as `kohort gate`."""
+
+
+@dataclass(slots=True)
+class Steadiness:
+    """Whether an open gate was open before, and the group the same."""
+
+    first: GroupSighting | None = None
+
+    def is_steady(self, seen: GroupSighting) -> bool:
+        if self.first is None or not check_steady(self.first.group, seen.group).holds:
+            self.first = seen
+            return False
+        return seen.at_s - self.first.at_s >= STEADY_S
+
+
+def judge_round(
+    rounds: Rounds,
+    place: Place,
+    seen: GroupSighting,
+    opened: Mapping[int, Sequence[PlannedMember]],
+    began_with: Sequence[PlannedMember],
+    *,
+    accept_drift: bool,
+) -> GateResult:
+    """The gate of a round, or before the first step the one of the whole plan. `opened`: the members when the gate of
+    each step opened; `began_with`: those when the step of `place` began."""
+    return judge_gate(observed(rounds, place, seen, opened, began_with), accept_drift=accept_drift)
+
+
+def judge_back(
+    rounds: Rounds, place: Place, seen: GroupSighting, seats: Seats, undone: Sequence[str]
+) -> GateResult:
+    """The gate of a round of a rollback. The group can be anything there: only what the round is for must hold.
+    `undone`: its members that are not yet as before the step."""
+    observation = observed(rounds, place, seen, {}, ())
+    step = rounds.step(place)
+    conditions = () if step is None else step.between if observation.round is not None else step.gate
+    checks = [check_condition(condition, observation) for condition in conditions]
+    away = rounds.away(place)
+    late = [seats[seat] for seat in undone]
+    missing = [seats[seat] for seat in seats if not seats.is_present(seat) and seat not in away]
+    why = "is not as before the step"
+    checks.append(
+        no("replaced", f"not as before the step: {name_all(late)}", awaited=await_all(late, why))
+        if late
+        else yes("replaced", "as before the step")
+    )
+    if missing:
+        awaited = await_all(missing, "is not in the group")
+        checks.append(no("member-count", f"not in the group: {name_all(missing)}", awaited=awaited))
+    return GateResult(checks=(*checks, check_settled(observation)))
+
+
+def observed(
+    rounds: Rounds,
+    place: Place,
+    seen: GroupSighting,
+    opened: Mapping[int, Sequence[PlannedMember]],
+    began_with: Sequence[PlannedMember],
+) -> GateObservation:
+    step, number = place
+    return GateObservation(
+        plan=rounds.plan,
+        position=step - 1,
+        group=seen.group,
+        cluster=seen.cluster,
+        partitions=seen.partitions,
+        began_with=tuple(began_with),
+        was_open=step in opened,
+        round=None if rounds.ends_step(place) else number,
+    )
