@@ -37,7 +37,7 @@ _WORDS: Mapping[str, Role] = {
     **dict.fromkeys(("Empty", "Unknown", "info", "note"), Role.FAINT),
     **dict.fromkeys(("Dead", "NotReady", "error", "blocker", "blocked", "not safe", "no"), Role.BAD),
     **dict.fromkeys(("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling"), Role.WARNING),
-    **dict.fromkeys(("warning", "warnings"), Role.WARNING),
+    **dict.fromkeys(("warning", "warnings", "above worst"), Role.WARNING),
 }
 
 

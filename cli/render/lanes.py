@@ -129,6 +129,21 @@ def named_box(run: range, name: str, title: str, column: float) -> Box:
     return Box(start=run.start, end=run.stop, style="box", title=title, height=22, texts=(text,))
 
 
+def labeled_box(
+    start: float,
+    end: float,
+    name: str,
+    title: str,
+    axis: Axis,
+    *,
+    height: float,
+    bars: "tuple[Box, ...]" = (),
+) -> Box:
+    """A box with as much of its name in it as fits."""
+    text = Label(fitting(name, axis.x(end) - axis.x(start) - 6), y=12, at=start, shift=3, style="strong")
+    return Box(start=start, end=end, style="box", title=title, height=height, bars=bars, texts=(text,))
+
+
 def shortened(name: str, width: float) -> str:
     """A name without its middle: names often start alike and differ at the end."""
     return shortened_to(name, int(width / LETTER))

@@ -97,8 +97,11 @@ def of_happening(
             of_gate: Facts = {"open": result.open, "reasons": list(result.reasons), "checks": checks}
             return {"event": "gate", **_where(place, rollback=rollback), **of_gate, **lag}
         case RollbackBegan(stop=stop, begun=begun, absent=absent, members=members):
+            last = max(begun, default=0)
             return {
                 "event": "rolling-back",
+                "step": last,
+                **_costs_data(last, steps, costs),
                 "steps": [steps[number - 1].title for number in sorted(begun, reverse=True)],
                 "rule": stop.rule.value,
                 "message": stop.message,

@@ -144,7 +144,10 @@ def event_text(event: Event) -> str:
         case "stopped":
             return f"stopped by the rule {stop_text(event)}"
         case "rolling-back":
-            return _detailed("the rollback begins", event.texts("steps"))
+            begins = "The rollback begins"
+            if event.text("rule"):
+                begins = f"stopped by the rule {stop_text(event)} {begins}"
+            return _detailed(begins, event.texts("steps"))
         case "rolled-back":
             return f"rolled back{_after(event)}: the group is as it was before step 1"
         case "finished":

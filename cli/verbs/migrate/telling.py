@@ -71,7 +71,7 @@ class Telling(Protocol):
     def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
         """Several times a second; `fleet`: None for one plan."""
 
-    def end(self, document: Mapping[str, object]) -> None:
+    def end(self, document: Mapping[str, object], /) -> None:
         """Every run is over; the document is the last line of `--output json`."""
 
 

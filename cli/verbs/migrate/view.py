@@ -7,7 +7,6 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from cli.output import write_out
@@ -71,13 +70,14 @@ class LiveView:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
         if not self._is_drawn:
             return
         self._is_drawn = False
-        self._screen.__exit__(kind, error, trace)
+        self._screen.__exit__(None, None, None)
         width, _ = self._screen.size
         lines = [plain(line) for line in view_lines(self._view, width, None)]
         write_out(lambda stream: stream.write("\n".join(lines).rstrip() + "\n"))
@@ -101,8 +101,9 @@ class LiveView:
             self._next_s = time.monotonic() + DRAW_S
             self._screen.draw(lambda width, height: view_lines(self._view, width, height))
 
-    def end(self, document: Mapping[str, object]) -> None:
-        """The last state is drawn by `draw`, and remains."""
+    def end(self, _document: Mapping[str, object]) -> None:
+        """Give the terminal back, with the last state."""
+        self._leave()
 
 
 def view_lines(view: View, width: int, height: int | None) -> list[Line]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from cli.errors import CommandError
 from cli.output import write_file
 from cli.render.document import Picture
-from cli.render.lanes import Axis, Box, Drawing, Label, Lane, draw_file, fitting
+from cli.render.lanes import Axis, Box, Drawing, Label, Lane, draw_file, labeled_box
 from cli.verbs.rehearse.action import Rehearsal
 from cli.verbs.simulate.picture import LEGEND, axis_of, costs_in_words, member_lanes, title_lane
 from coordinator.simulation.result import RunResult
@@ -82,12 +82,8 @@ def _boxes(run: Rehearsed, axis: Axis) -> Iterator[Box]:
         after = "stays closed" if after_s is None else f"open after {seconds_text(after_s)}"
         title = f"step {round_.step}, round {round_.round}: gate {after}"
         closed = Box(start=start, end=opens_s, style=CLOSED, title=title, top=HEIGHT - 3, height=3)
-        yield _box(start, end_s, f"{round_.step}.{round_.round}", title, axis, (closed,))
+        name = f"{round_.step}.{round_.round}"
+        yield labeled_box(start, end_s, name, title, axis, height=HEIGHT, bars=(closed,))
     if run.back is not None:
         title = f"rollback to the start, in {seconds_text(run.back.lasted_s)}"
-        yield _box(ends[-1], axis.end, "back", title, axis, ())
-
-
-def _box(start: float, end: float, name: str, title: str, axis: Axis, bars: tuple[Box, ...]) -> Box:
-    text = Label(fitting(name, axis.x(end) - axis.x(start) - 6), y=12, at=start, shift=3, style="strong")
-    return Box(start=start, end=end, style="box", title=title, height=HEIGHT, bars=bars, texts=(text,))
+        yield labeled_box(ends[-1], axis.end, "back", title, axis, height=HEIGHT)

@@ -166,7 +166,7 @@ def owner_lanes(
         values = [(run, *shown[run.value]) for run in lane.runs]
         spans = [_span(run, style, text, f"{label}: {title}", axis) for run, style, text, title in values]
         yield draw.Lane(height=HEIGHT, texts=(name,), spans=spans)
-    clocks = [(ms, _clock(ms)) for ms in marks]
+    clocks = [(ms, short_clock_text(ms)) for ms in marks]
     times = [draw.Label(clock, y=12, at=ms, style="faint middle") for ms, clock in clocks]
     yield draw.Lane(height=16, texts=times)
     if story.left_out:
@@ -186,7 +186,7 @@ def _span(run: Run, style: str, label: str, title: str, axis: draw.Axis) -> draw
     return replace(bar, bars=(strip,)) if style.startswith("t") else bar
 
 
-def _clock(ms: int) -> str:
+def short_clock_text(ms: int) -> str:
     """The time of day without milliseconds if there are none; the date at midnight."""
     if ms % _DAY_MS == 0:
         return f"{EPOCH + timedelta(milliseconds=ms):%d %b}"

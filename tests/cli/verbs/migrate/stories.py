@@ -124,7 +124,8 @@ def rolled_back() -> Story:
     story.begin()
     story.round(1, 1)
     story.round(1, 2, problem="exit status 3: unit kafka-app@2.service not found")
-    stop = Stop(rule=StopRule.HOOK, message="The command failed.", at_s=0)
+    story.costs[1] = costs(30.0, 12.0)
+    stop = Stop(rule=StopRule.HOOK, message="The command for m2 failed: exit status 3.", at_s=22.0)
     story.happen(1, RollbackBegan(at_s=0, stop=stop, begun={1: ("m1", "m2")}, absent=(), members=()))
     story.is_rollback = True
     baseline = story.plan.baseline

@@ -1,7 +1,9 @@
 """The live view: what it shows of runs, on any terminal."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,9 +15,12 @@ from cli.verbs.migrate.lines import Event, event_texts
 from cli.verbs.migrate.telling import FleetStatus, InHand, RunStatus
 from cli.verbs.migrate.view import Cost, LogLine, View, bar, cells, view_lines
 from migration.execution.machine import Phase
+from tests.cli.command import Kohort
 from tests.cli.verbs.migrate import statuses
 from tests.cli.verbs.migrate.stories import resumed
+from tests.cli.verbs.watch.running import ENTER, LEAVE, on_terminal
 from tests.support.golden import assert_recorded
+from tests.support.terminals import resize
 
 WIDTHS = (80, 120)
 LONG = "orders-" + "x" * 186 + "-{:06}"
@@ -141,3 +146,19 @@ def test_a_bar_ends_at_the_limit(
     value: float | None, median: float | None, worst: float | None, limit: float | None, text: str
 ) -> None:
     assert bar(Cost("time", "lasted_s", value, median, worst, limit), 10) == text
+
+
+def test_the_terminal_is_given_back_with_the_last_state(kohort: Kohort, tmp_path: Path) -> None:
+    arguments = ("-m", "tests.cli.verbs.migrate.live")
+    with on_terminal(kohort, tmp_path, *arguments, program=sys.executable) as shown:
+        shown.wait_for(lambda run: len(run.frames) > 1, "some pictures")
+        resize(shown.controller, 40, 12)
+        shown.wait_for(lambda run: len(run.frames[-1]) <= 12, "a picture of that size")
+        assert shown.interrupt() == 0
+        frames, left, said = shown.frames, shown.left_behind, shown.stdout
+    assert max(cell_len(line) for line in frames[-1]) <= 40
+    assert frames[0][0].startswith("kohort migrate  payments")
+    assert said.count(ENTER) == said.count(LEAVE) == 1
+    assert "\x1b" not in said.rpartition(LEAVE)[2]
+    assert [line for line in left if line.startswith("Stopped by the rule member-missing")]
+    assert left[-2:] == ["the next line", ""]

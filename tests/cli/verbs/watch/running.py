@@ -83,6 +83,7 @@ def on_terminal(
     columns: int = 80,
     lines: int = 24,
     term: str = "xterm",
+    program: str | None = None,
 ) -> Iterator[Terminal]:
     """Run it on a terminal of that size; ended after the block at the latest."""
     controller, terminal = pty.openpty()
@@ -91,7 +92,7 @@ def on_terminal(
     with errors.open("wb") as stderr:
         # A separate process group, in a session that has others: it can be stopped as by Ctrl-Z.
         process = subprocess.Popen(
-            [kohort.executable, *words(*arguments)],
+            [program or kohort.executable, *words(*arguments)],
             stdin=terminal, stdout=terminal, stderr=stderr, env={**kohort.env, "TERM": term}, process_group=0,
         )  # fmt: skip
     os.close(terminal)
