@@ -49,10 +49,12 @@ class RunHook:
     place: Place
     members: tuple[str, ...]
     """The ids that they had when the plan was made; several if they share a process."""
+    ids: tuple[str, ...]  # Their ids in the group, as last seen
     seat: PlannedMember  # The first of them, as it was last seen in the group
     action: RoundAction
     change: SettingsChange  # Against its configuration before the migration; unchanged if it is only stopped
     is_rollback: bool = False
+    is_of_round: bool = True  # False: the bridge has asked for it, and the members are left as they are
 
     @property
     def member(self) -> str:

@@ -8,13 +8,13 @@ from migration.execution.events import RunHook
 class Hands:
     """Members are called by the ids of the plan. Members of one process share a hook."""
 
-    def __init__(self, began: Iterable[tuple[int, str]] | None, processes: Mapping[str, str]) -> None:
-        """`began`: steps and members of the hooks of former executions; None: not known."""
+    def __init__(self, began: Mapping[tuple[int, str], str] | None, processes: Mapping[str, str]) -> None:
+        """`began`: the hooks of former executions, by step and member, with the member's id then; None: not known."""
         self._processes = processes
         self.is_known = began is not None
-        self._began: dict[int, set[str]] = {}
-        for step, member in began or ():
-            self._began.setdefault(step, set()).add(member)
+        self._began: dict[int, dict[str, str]] = {}
+        for (step, member), id_ in (began or {}).items():
+            self._began.setdefault(step, {})[member] = id_
         self.running: dict[str, RunHook] = {}
         self.ended: dict[str, float] = {}  # Members of the round whose hook has ended, and when
         self.since_s: float | None = None  # When the first of these began
@@ -38,9 +38,9 @@ class Hands:
         processes = {self.process(seat) for seat in (*self.running, *self.ended)}
         return frozenset(seat for seat in seats if self.process(seat) in processes)
 
-    def began(self, step: int) -> Collection[str] | None:
-        """The members on which a hook began in this step; None: not known."""
-        return self._began.get(step, set()) if self.is_known else None
+    def began(self, step: int) -> Mapping[str, str] | None:
+        """The members on which a hook began in this step, with their ids then; None: not known."""
+        return self._began.get(step, {}) if self.is_known else None
 
     @property
     def by_step(self) -> Mapping[int, Collection[str]]:
@@ -50,12 +50,11 @@ class Hands:
     def hooks(self) -> tuple[RunHook, ...]:
         return tuple({hook.member: hook for hook in self.running.values()}.values())
 
-    def begin(self, hook: RunHook, at_s: float, *, counts: bool = True) -> None:
-        """`counts`: whether it brings its members to the configuration of the step."""
+    def begin(self, hook: RunHook, at_s: float) -> None:
         self.since_s = at_s if self.since_s is None else self.since_s
         self.running |= dict.fromkeys(hook.members, hook)
-        if counts:
-            self._began.setdefault(hook.place[0], set()).update(hook.members)
+        if hook.is_of_round:
+            self._began.setdefault(hook.place[0], {}).update(zip(hook.members, hook.ids, strict=True))
 
     def end(self, member: str, at_s: float) -> RunHook:
         hook = self.running[member]

@@ -37,6 +37,7 @@ from migration.execution.rounds import START, Rounds
 from migration.execution.rules import Broken, RoundView, Watch, broken_rule, unread
 from migration.execution.seats import SeatChanges, Seats
 from migration.execution.settings import SettingsChange, settings_after
+from migration.execution.standing import standing
 from migration.execution.stops import Limits, Stop, StopRule
 from migration.gate.observation import GateResult
 from migration.model import Plan, PlannedMember, RoundAction, Step
@@ -61,8 +62,9 @@ class Resumed:
 
     opened: Mapping[int, Sequence[PlannedMember]]
     """The members when the gate of each step opened; 0: the one before the first step."""
-    hooks: Collection[tuple[int, str]] | None = None
-    """Steps and members of the hooks that began; None if it is not known: then a new member id is a restart."""
+    hooks: Mapping[tuple[int, str], str] | None = None
+    """The hooks that began, by step and member, with the member's id then (empty: not known); None if they are not
+    known: then a new member id is a restart."""
     seats: Mapping[str, PlannedMember] = field(default_factory=dict)
     """The members that were restarted, as they were last seen, by the ids of the plan."""
     pending: Collection[str] | None = None
@@ -90,7 +92,7 @@ class Execution:
         client ids show it. `rolls_back`: whether a stop is followed by the rollback; `goes_back`: whether it begins
         with it. Raises CannotCarryOutError."""
         check_plan(plan)
-        resumed = resumed or Resumed(opened={}, hooks=())
+        resumed = resumed or Resumed(opened={}, hooks={})
         members = plan.baseline.members if plan.baseline else ()
         self._forward, self._rounds = plan, Rounds(plan)
         self.limits, self._rolls_back = limits, rolls_back
@@ -111,8 +113,10 @@ class Execution:
         self._outside: dict[int, set[str]] = {}
         """By step, the members that were restarted although it was not their turn."""
         self._asked: set[str] = set()  # Ids of members whose restart the bridge has asked for
-        self._bridge_since_s: float | None = None  # When it was started, until it is in the group
+        self._has_bridge = False  # Whether this execution has started it
+        self._bridge_since_s: float | None = None  # When, until it is in the group
         self._clock, self._watch, self._steadiness = RunClock(), Watch(), Steadiness()
+        self._group: Group | None = None  # As it was last seen
         self._deadline_s = 0.0
         self._ends_s: float | None = None
         """When it ends, after its last gate: a process that was killed is a member until its session expires."""
@@ -169,10 +173,28 @@ class Execution:
     def acting(self) -> tuple[RunHook, ...]:
         return self._hands.hooks
 
+    @property
+    def standing(self) -> tuple[str, ...]:
+        """Where the group is, as it was last seen; a sentence each, for the operator. Empty before the first look."""
+        if not self._is_seated:
+            return ()
+        hooked = self._hands.began(self.place[0])
+        done = {
+            seat
+            for place in self._rounds.of_step(self.place[0])
+            for seat in self._rounds.members(place)
+            if seat in self.seats
+            and self._rounds.is_done(place, seat, self.seats, self._group, self._began_with, hooked)
+        }
+        return tuple(standing(self._rounds, self.place, self._group, self.seats, done))
+
     # What goes in
 
     def observe(self, seen: GroupSighting) -> tuple[Order, ...]:
+        """What to do next; one more look after the end only renews `standing`."""
         if self.is_over:
+            if not seen.problem:
+                self._see(replace(seen, at_s=self._clock.read(seen.at_s)))
             return ()
         if seen.problem:
             broken = unread(seen, self._clock.unread(seen.at_s), self.limits)
@@ -230,12 +252,13 @@ class Execution:
         members = map(PlannedMember.of, seen.group.members if seen.group else ())
         in_turn = self._hands.in_turn(self.seats)
         changes = self.seats.update([one for one in members if one.client_id != BRIDGE], in_turn)
-        for seat, member in changes.returned.items() if self._is_seated else ():
+        for seat, member in changes.returned.items() if self._is_seated and not self.is_over else ():
             kind = MemberReturned if seat in in_turn else MemberRejoined
             self.happenings.append(kind(at_s=seen.at_s, place=self.place, member=seat, seat=member))
             if seat not in in_turn and self.place != START:
                 self._outside.setdefault(self.place[0], set()).add(seat)
         self.costs.add(self._costly, seen)
+        self._group = seen.group
         return changes
 
     def _broken(self, seen: GroupSighting, changes: SeatChanges) -> Broken | None:
@@ -293,7 +316,7 @@ class Execution:
             return ()
         self.costs.begin(0 if self.is_rollback else step, seen.at_s)
         began, pending = self._hands.began(step) or (), self._resumed.pending
-        orders = self._bridge_again(step, seen.group)
+        orders: tuple[Order, ...] = ()
         for place in self._rounds.of_step(step):
             self.place = place
             members = [seat for seat in self._rounds.members(place) if seat in self.seats]
@@ -322,6 +345,8 @@ class Execution:
 
     def _check_gate(self, seen: GroupSighting) -> tuple[Order, ...]:
         """Begin the next round once the gate of this one is open in two equal observations."""
+        if not self._has_bridge and self._needs_bridge(seen.group) and (orders := self._start_bridge(seen)):
+            return orders
         if self._awaits_bridge(seen):
             return ()
         gate = self._judge(seen, accept_drift=self.place != START or self.limits.accept_drift)
@@ -408,12 +433,14 @@ class Execution:
         names = tuple(self.seats[seat].label for seat in undone)
         began = RoundBegan(at_s=seen.at_s, place=place, members=names, is_rollback=self.is_rollback)
         self.happenings.append(began)
-        bridge = self._start_bridge(place, seen.group) if BRIDGE in members else ()
+        bridge = self._start_bridge(seen) if BRIDGE in members else ()
         return (*bridge, *self._in_round(undone, seen.group))
 
     def _has_returned(self, seat: str) -> bool:
-        """Whether the member is in the group under an id that it did not have when the step began."""
-        former = {member.id for member in self._began_with}
+        """Whether the member is in the group under an id that it did not have when the step, or its hook, began."""
+        former = {member.id for member in self._began_with} | {
+            (self._hands.began(self.place[0]) or {}).get(seat, "")
+        }
         return self.seats.is_present(seat) and self.seats[seat].id not in former
 
     def _is_done(self, seat: str, group: Group | None) -> bool:
@@ -445,13 +472,15 @@ class Execution:
             hook = RunHook(
                 place=self.place,
                 members=members,
+                ids=tuple(self.seats[seat].id for seat in members),
                 seat=self.seats[members[0]],
                 action=action,
                 change=self._change(members[0], action, unchanged=unchanged),
                 is_rollback=self.is_rollback,
+                is_of_round=not unchanged,
             )
             hooks.append(hook)
-            self._hands.begin(hook, self._clock.now_s, counts=not unchanged)
+            self._hands.begin(hook, self._clock.now_s)
         return tuple(hooks)
 
     def _change(self, seat: str, action: RoundAction, *, unchanged: bool) -> SettingsChange:
@@ -485,20 +514,20 @@ class Execution:
 
     # The bridge
 
-    def _start_bridge(self, place: Place, group: Group | None) -> tuple[Order, ...]:
-        if _shows_bridge(group):
+    def _start_bridge(self, seen: GroupSighting) -> tuple[Order, ...]:
+        if _shows_bridge(seen.group):
             return ()
-        self._bridge_since_s = self._clock.now_s
-        return (StartBridge(place=place),)
+        rollouts = [step.rollout for step in self.plan.steps[: self.place[0]]]
+        step = max(number for number, one in enumerate(rollouts, 1) if one and one.temporary_members)
+        self._has_bridge, self._bridge_since_s = True, seen.at_s
+        return (StartBridge(place=(step, 1)),)
 
-    def _bridge_again(self, step: int, group: Group | None) -> tuple[Order, ...]:
-        """The bridge, if a former execution started it, the plan still needs it, and it is not in the group."""
-        rollouts = [one.rollout for one in self.plan.steps[:step] if one.rollout]
-        starts = [number for number, rollout in enumerate(rollouts, 1) if rollout.temporary_members]
+    def _needs_bridge(self, group: Group | None) -> bool:
+        """Whether a former execution has started the bridge, and the plan still needs it."""
+        rollouts = [step.rollout for step in self.plan.steps[: self.place[0]] if step.rollout]
         has_left = any(rollout.leaving for rollout in rollouts[:-1])
-        if not starts or has_left or group is None or group.type is not GroupType.CLASSIC:
-            return ()
-        return self._start_bridge((starts[-1], 1), group)
+        is_classic = group is not None and group.type is GroupType.CLASSIC
+        return is_classic and not has_left and any(rollout.temporary_members for rollout in rollouts)
 
     def _awaits_bridge(self, seen: GroupSighting) -> bool:
         """Whether the bridge has been started and may still be joining: without it the group seems to be off plan."""
@@ -554,7 +583,7 @@ class Execution:
             members=tuple(map(PlannedMember.of, seen.group.members if seen.group else ())),
         )
         self.happenings.append(began)
-        self._take_back(began, Resumed(opened={}, hooks=()))
+        self._take_back(began, Resumed(opened={}, hooks={}))
         self._watch.returning = {seat for seat in self.seats if not self.seats.is_present(seat)}
         if self.plan.steps:
             return self._begin(self._rounds.places[1], seen)

@@ -1,6 +1,6 @@
 """The rounds of a plan in order, and whether a group shows that one is complete."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 
 from groups.model import Group, Member, usual_protocol
 from migration.execution.events import Place
@@ -73,11 +73,11 @@ class Rounds:
         seats: Seats,
         group: Group | None,
         began_with: Sequence[PlannedMember],
-        hooked: Collection[str] | None,
+        hooked: Mapping[str, str] | None,
     ) -> bool:
         """Whether the group shows the member as this round leaves it. `began_with`: the members when the step began;
-        `hooked`: those on which a hook began in this step, without which a new id does not mean a restart: a member
-        that lost its session has a new one too; None: not known."""
+        `hooked`: those on which a hook began in this step, with their ids then. Without a hook a new id does not mean a
+        restart: a member that lost its session has a new one too; None: not known."""
         rollout = self.rollout(place)
         if rollout is None or rollout.action is RoundAction.STOP:
             return not seats.is_present(seat)
@@ -91,7 +91,7 @@ class Rounds:
         if rollout.action is RoundAction.START:  # It can be there still, until its session expires
             return hooked is None or seat in hooked
         is_new = all(member.id != former.id for former in began_with)
-        return is_new and (hooked is None or seat in hooked)
+        return is_new and (hooked is None or hooked.get(seat, member.id) != member.id)
 
     def _shows_change(self, place: Place, member: Member) -> bool:
         """Whether the member speaks the protocol of this step, and members spoke another one before it."""

@@ -46,6 +46,7 @@ class Watch:
     returning: set[str] = field(default_factory=set)
     """Members that were absent at the first look: someone may be starting them."""
     unexpected: frozenset[str] = frozenset()
+    doubled_since_s: dict[str, float] = field(default_factory=dict)
     errors: frozenset[str] | None = None  # Those of the first observation
     new_errors: frozenset[str] = frozenset()
 
@@ -68,7 +69,7 @@ def broken_rule(
     """The first rule that the observation breaks; what it shows is noted in `watch`."""
     rules = (
         _outside(watch, seen, changes, seats, view),
-        _unexpected(watch, changes),
+        _unexpected(watch, seen, changes, seats, limits),
         _lost(watch, seen, changes, seats, view, limits),
         _not_back(seen, seats, view, limits),
         _wrong_configuration(seen, seats, view),
@@ -101,11 +102,20 @@ def _outside(
         yield StopRule.OUTSIDE_RESTART, f"New ids, although it was not their turn: {names}."
 
 
-def _unexpected(watch: Watch, changes: SeatChanges) -> _Broken:
+def _unexpected(
+    watch: Watch, seen: GroupSighting, changes: SeatChanges, seats: Seats, limits: Limits
+) -> _Broken:
     before, watch.unexpected = watch.unexpected, frozenset(member.id for member in changes.unexpected)
     more = [member for member in changes.unexpected if member.id in before]
     if more:
         yield StopRule.UNEXPECTED_MEMBER, f"Joined, and not in the plan: {name_all(more)}."
+    since_s = watch.doubled_since_s
+    watch.doubled_since_s = {seat: since_s.get(seat, seen.at_s) for seat in changes.doubled}
+    doubled = [seat for seat, at_s in watch.doubled_since_s.items() if seen.at_s - at_s >= limits.return_s]
+    if doubled:
+        for_s = seconds_text(limits.return_s)
+        what = f"Its former process has been a member too for {for_s}: {_names(seats, doubled)}."
+        yield StopRule.UNEXPECTED_MEMBER, what
 
 
 def _lost(

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from migration.gate.observation import successors_of
+from migration.gate.observation import ANY_MEMBER, SAME_CLIENT, SAME_PLACE, successors_of
 from migration.model import PlannedMember
 
 
@@ -14,6 +14,7 @@ class SeatChanges:
     returned: Mapping[str, PlannedMember]  # The new member of each seat that another process has taken
     absent: tuple[str, ...]
     unexpected: tuple[PlannedMember, ...]  # Members that have no seat, and whose coming no absence explains
+    doubled: frozenset[str]  # Seats whose former member is there too
 
 
 class Seats:
@@ -25,8 +26,9 @@ class Seats:
         """`members`: those of the plan; `latest`: as a former execution saw some of them last."""
         self._planned = {member.id: member for member in members}
         self._latest = {**self._planned, **(latest or {})}
-        self._known = {*self._planned, *(member.id for member in self._latest.values())}
-        """All ids that a member of a seat has had."""
+        self._seat_of = {seat: seat for seat in self._planned}
+        self._seat_of |= {member.id: seat for seat, member in self._latest.items()}
+        """The seat of each id that its members have had."""
         self._present: frozenset[str] = frozenset()
 
     def __getitem__(self, seat: str) -> PlannedMember:
@@ -42,29 +44,32 @@ class Seats:
         return self._latest[seat].id in self._present
 
     def update(self, members: Sequence[PlannedMember], being_restarted: Collection[str] = ()) -> SeatChanges:
-        """Take the members of the group as they are now, without temporary ones. A member that is `being_restarted` can
-        return before its former id has left: the session of a process that was killed has not expired."""
+        """Take the members of the group as they are now, without temporary ones. One whose process was killed is a
+        member until its session expires: it can return before its former id has left."""
         self._present = frozenset(member.id for member in members)
-        new = [member for member in members if member.id not in self._known]
-        seat_of = {member.id: seat for seat, member in self._latest.items()}
+        new = [member for member in members if member.id not in self._seat_of]
         gone = [member for member in self._latest.values() if member.id not in self._present]
-        lingering = [self._latest[seat] for seat in being_restarted if self.is_present(seat)]
-        successors = successors_of([*gone, *lingering], new, by_likeness=True)
-        successors |= successors_of(
-            [member for member in gone if member.id not in successors], _others(new, successors)
-        )
+        restarted = [self._latest[seat] for seat in being_restarted if self.is_present(seat)]
+        others = [member for member in self._latest.values() if member.id in self._present]
+        successors = successors_of([*gone, *restarted, *others], new, SAME_PLACE)
+        for candidates, likeness in (([*gone, *restarted], SAME_CLIENT), (gone, ANY_MEMBER)):
+            waiting = [member for member in candidates if member.id not in successors]
+            successors |= successors_of(waiting, _others(new, successors), likeness)
         displaced = self._displaced(_others(new, successors))
-        self._known -= displaced.keys()
         returned = {
-            (seat := seat_of[former]): replace(member, library=self._latest[seat].library)
+            (seat := self._seat_of[former]): replace(member, library=self._latest[seat].library)
             for former, member in (successors | displaced).items()
         }
+        for former in displaced:
+            del self._seat_of[former]
         self._latest |= returned
-        self._known |= {member.id for member in returned.values()}
+        self._seat_of |= {member.id: seat for seat, member in returned.items()}
+        seated = {member.id: self._seat_of[member.id] for member in members if member.id in self._seat_of}
         return SeatChanges(
             returned=returned,
             absent=tuple(seat for seat, member in self._latest.items() if member.id not in self._present),
-            unexpected=tuple(member for member in members if member.id not in self._known),
+            unexpected=tuple(member for member in members if member.id not in self._seat_of),
+            doubled=frozenset(seat for id_, seat in seated.items() if self._latest[seat].id != id_),
         )
 
     def _displaced(self, members: Sequence[PlannedMember]) -> dict[str, PlannedMember]:
@@ -76,9 +81,9 @@ class Seats:
             for seat, member in self._planned.items()
             if self.is_present(seat)
             and self._latest[seat].id != seat
-            and not successors_of([member], [self._latest[seat]], by_likeness=True)
+            and not successors_of([member], [self._latest[seat]], SAME_CLIENT)
         ]
-        successors = successors_of(planned, members, by_likeness=True)
+        successors = successors_of(planned, members, SAME_CLIENT)
         return {self._latest[seat].id: member for seat, member in successors.items()}
 
 

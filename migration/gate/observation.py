@@ -112,24 +112,22 @@ def is_named(member: PlannedMember, names: Collection[str]) -> bool:
     return any(name in names for name in member.called)
 
 
-_Key = Callable[[PlannedMember], object]
-_LIKENESS: tuple[_Key, ...] = (
+Likeness = Callable[[PlannedMember], object]
+SAME_PLACE: tuple[Likeness, ...] = (
     lambda one: one.instance,
     lambda one: one.client_id and one.host and (one.client_id, one.host),
-    lambda one: one.client_id,
-    lambda one: one.host,
-    lambda _: True,
 )
+SAME_CLIENT: tuple[Likeness, ...] = (*SAME_PLACE, lambda one: one.client_id)
+ANY_MEMBER: tuple[Likeness, ...] = (*SAME_CLIENT, lambda one: one.host, lambda _: True)
 """Keys by which a new member is matched with a gone one, the strongest first; a key of None matches nothing."""
 
 
 def successors_of(
-    gone: Sequence[PlannedMember], new: Sequence[PlannedMember], *, by_likeness: bool = False
+    gone: Sequence[PlannedMember], new: Sequence[PlannedMember], likeness: Sequence[Likeness] = ANY_MEMBER
 ) -> dict[str, PlannedMember]:
-    """The new member that replaces each gone one, by the gone one's id. `by_likeness`: only one that shares an instance
-    id, a client id or a host with it; else any new member can replace any gone one."""
+    """The new member that replaces each gone one, by the gone one's id. By default any can replace any."""
     successors: dict[str, PlannedMember] = {}
-    for key in _LIKENESS[:-1] if by_likeness else _LIKENESS:
+    for key in likeness:
         waiting: dict[object, list[PlannedMember]] = defaultdict(list)
         for one in reversed(gone):
             if one.id not in successors and key(one) is not None:

@@ -1,85 +1,88 @@
-"""Playing a plan as `kohort migrate` carries it out: the same state machine, with hooks that may fail.
+"""Playing a plan as `kohort migrate` carries it out: the same state machine, with hooks that fail, members that die,
+and a Kohort that is killed and started again.
 
-What must hold, whatever hooks and members do: no two rounds are in hand at once, no round begins before everybody is
-settled, the execution ends, and its end is what the group shows.
+What must hold, whatever goes wrong: only the members of one round are in hand at once; no round begins while the gate
+of the one before is closed, a member is away, or the group has not settled; no member is restarted twice that came back
+right; the execution ends; and what it says at its end is what the group shows.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
 
+from coordinator.simulation.run import without_collector
 from coordinator.simulation.scenario import Kill, MemberScript
 from migration.bridge import BRIDGE
 from migration.execution.events import (
     EndHooks,
     GroupSighting,
     HookResult,
+    MemberRejoined,
+    MemberReturned,
     Order,
     Place,
+    RollbackBegan,
     RoundBegan,
     RunHook,
     StartBridge,
     StepEnded,
     StopBridge,
 )
-from migration.execution.machine import Execution, Phase, Resumed
+from migration.execution.machine import Execution, Phase
+from migration.execution.memory import Memory
+from migration.execution.rounds import START, Rounds
 from migration.execution.stops import Limits, Stop
+from migration.gate.judge import judge_gate
+from migration.gate.observation import GateObservation
 from migration.model import MemberStart, Plan, PlannedMember, RoundAction
 from migration.rehearsal.bridge import SimulatedBridge
+from migration.rehearsal.rehearsed import GroupSummary
 from migration.rehearsal.simulated_members import FoundGroup, MemberAction, SimulatedMembers, started
 from migration.rehearsal.simulation import Simulation
+from migration.rehearsal.troubles import HANG_S, PROBLEMS, HookFault, Troubles, drawn_troubles
 
 OBSERVE_S = 1.0
-HANG_S = 100.0  # When a hook that hangs is ended
-LONGEST_S = 4 * 3600.0
-
-
-class HookFault(Enum):
-    """What is wrong with one run of a hook."""
-
-    FAILS = "fails"  # It exits with an error before it has done anything
-    FAILS_STOPPED = "fails-stopped"  # It exits with an error after it has stopped the process
-    FAILS_DONE = "fails-done"  # It exits with an error, although it has restarted the process
-    HANGS = "hangs"  # It never ends, and does nothing
-    NOTHING = "nothing"  # It exits with status 0, and does nothing
-    WRONG_MEMBER = "wrong-member"
-    WRONG_CONFIGURATION = "wrong-configuration"  # It starts the process as it was
-
-
-_PROBLEMS = {
-    HookFault.FAILS: "exit status 1",
-    HookFault.FAILS_STOPPED: "exit status 1",
-    HookFault.FAILS_DONE: "exit status 1",
-    HookFault.HANGS: f"it did not end within {HANG_S:.0f} s",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Troubles:
-    """What goes wrong in a run: hooks by their number, from 1, and a member that is killed after a number of hooks."""
-
-    hooks: Mapping[int, HookFault] = field(default_factory=dict)
-    killed: tuple[int, str] | None = None  # After this hook has begun, this member of the plan
-    dies_at_s: float | None = None
-    """When Kohort itself is killed, to be started again when its hooks have ended."""
+LONGEST_S = 6 * 3600.0
+GHOST_S = 60.0  # How long a process that was killed can be a member
+LIMITS = Limits(accept_drift=True)  # Rehearsals begin with the group as found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migrated:
+    """How a plan was carried out from a seed."""
+
     seed: int
+    troubles: Troubles
+    end: Phase
     stop: Stop | None
     rollback_stop: Stop | None
-    end: Phase
+    place: Place
     hooks: int
     lasted_s: float
+    longest_round_s: float
+    left: GroupSummary  # The group at the end
+    standing: tuple[str, ...]  # What the execution says about it
     broken: tuple[str, ...]  # What must hold, and did not
-    place: Place
+    story: tuple[str, ...]  # Events, one line each; empty unless requested
+
+
+def migrate_seed(
+    plan: Plan,
+    found: FoundGroup,
+    simulated: SimulatedMembers,
+    seed: int,
+    *,
+    troubles: Troubles | None = None,
+    with_story: bool = False,
+) -> Migrated:
+    """Carry out the plan from a seed; `troubles`: None for those that the seed draws. Raises InvalidSetting and
+    CannotRehearseError, as `Simulation`, and CannotCarryOutError."""
+    drawn = drawn_troubles(plan, list(simulated.members), seed) if troubles is None else troubles
+    with without_collector():
+        return MigratedPlan(plan, found, simulated, seed, troubles=drawn, with_story=with_story).run()
 
 
 class MigratedPlan:
-    """One run. Raises InvalidSetting and CannotRehearseError, as `Simulation`."""
-
     def __init__(
         self,
         plan: Plan,
@@ -87,24 +90,26 @@ class MigratedPlan:
         simulated: SimulatedMembers,
         seed: int,
         *,
-        limits: Limits,
         troubles: Troubles,
-        rolls_back: bool = False,
+        with_story: bool = False,
     ) -> None:
         self._plan, self._seed, self._troubles = plan, seed, troubles
-        self._simulation = Simulation(found, simulated, seed, with_story=False)
-        self._limits, self._rolls_back = limits, rolls_back
-        self._execution = Execution(plan, limits, rolls_back=rolls_back)
+        self._simulation = Simulation(found, simulated, seed, with_story=with_story)
+        self._execution = Execution(plan, LIMITS, rolls_back=troubles.rolls_back)
+        self._memory = Memory()
         self._opened: dict[int, tuple[PlannedMember, ...]] = {}
-        self._hooked: list[tuple[int, str]] = []
         self._right: set[tuple[int, str]] = set()  # Steps and members that a hook has restarted rightly
+        self._misled: set[str] = set()  # Members that a hook has started with a wrong configuration
         self._timing = Random(f"{seed} hooks")  # noqa: S311
         self._ends: list[tuple[float, HookResult]] = []  # Hooks that are running, and when they end
-        self._hooks = 0
+        self._deaths = list(troubles.deaths)
+        self._hooks = self._bridges = 0
         self._bridge: SimulatedBridge | None = None
         self._original = dict(self._simulation.scripts)
         self._planned: dict[str, MemberScript | None] = dict(self._simulation.scripts)
-        self._killed: set[str] = set()
+        self._killed: dict[str, float] = {}
+        self._round: tuple[Place, float] | None = None
+        self._longest_s = 0.0
         self._broken: list[str] = []
 
     def run(self) -> Migrated:
@@ -112,61 +117,80 @@ class MigratedPlan:
         has_bridge = any(step.rollout and step.rollout.temporary_members for step in self._plan.steps)
         simulation.begin(leader=simulation.found.group.leader if has_bridge else None)
         began_s = simulation.now_s
-        dies_s = None if self._troubles.dies_at_s is None else began_s + self._troubles.dies_at_s
         while not self._execution.is_over and simulation.now_s < began_s + LONGEST_S:
             orders = self._execution.observe(self._sighting())
-            self._check_rounds()
+            self._note_happenings()
             self._carry_out(orders)
-            if dies_s is not None and simulation.now_s >= dies_s:
-                dies_s = None
+            if self._deaths and simulation.now_s >= began_s + self._deaths[0].at_s:
                 self._die()
             simulation.wait(OBSERVE_S)
-            for ends_s, result in list(self._ends):
-                if simulation.now_s >= ends_s:
-                    self._ends.remove((ends_s, result))
-                    self._carry_out(self._execution.hook_ended(result))
+            self._end_hooks()
         execution = self._execution
+        self._end_round()
         if not execution.is_over:
             self._broken.append(f"it has not ended after {LONGEST_S / 3600:.0f} hours")
+        execution.observe(self._sighting())
+        group = simulation.group()
         self._check_end()
+        for stop in filter(None, (execution.stop, execution.rollback_stop)):
+            self._tell(f"stop by the rule {stop.rule.value}: {stop.message}")
+        for text in (execution.phase.value, *execution.standing, *(f"BROKEN: {why}" for why in self._broken)):
+            self._tell(text)
         return Migrated(
             seed=self._seed,
+            troubles=self._troubles,
+            end=execution.phase,
             stop=execution.stop,
             rollback_stop=execution.rollback_stop,
-            end=execution.phase,
+            place=execution.place,
             hooks=self._hooks,
             lasted_s=round(simulation.now_s - began_s, 1),
+            longest_round_s=round(self._longest_s, 1),
+            left=GroupSummary.of(group),
+            standing=execution.standing,
             broken=tuple(self._broken),
-            place=execution.place,
+            story=simulation.world.story.last_lines(),
         )
 
+    def _tell(self, text: str) -> None:
+        self._simulation.world.story.add("kohort", text)
+
+    # Kohort
+
     def _die(self) -> None:
-        """Kohort is killed: only the notes of gates and the hooks that began are left."""
+        """Kohort is killed, and started again. The hooks that were running run to their end, and nobody hears of it."""
+        death = self._deaths.pop(0)
+        self._tell("is killed")
+        if self._bridge is not None and death.takes_bridge:
+            self._bridge.leave()
         for ends_s, _ in self._ends:
             self._simulation.wait(max(0.0, ends_s - self._simulation.now_s))
         self._ends.clear()
-        resumed = Resumed(opened=self._opened, hooks=self._hooked if self._opened else frozenset())
-        self._execution = Execution(self._plan, self._limits, resumed=resumed, rolls_back=self._rolls_back)
+        self._simulation.wait(death.away_s)
+        self._tell("is started again")
+        resumed = self._memory.resumed(self._opened, was_killed=True)
+        self._memory.run_began()
+        rolls_back = self._troubles.rolls_back
+        self._execution = Execution(self._plan, LIMITS, resumed=resumed, rolls_back=rolls_back)
 
     def _sighting(self) -> GroupSighting:
         simulation = self._simulation
-        found = simulation.found
+        at_s, cluster = simulation.now_s, simulation.found.cluster
         if not simulation.answers:
-            return GroupSighting(
-                at_s=simulation.now_s, cluster=found.cluster, problem="no coordinator answers"
-            )
+            return GroupSighting(at_s=at_s, cluster=cluster, problem="no coordinator answers")
         return GroupSighting(
-            at_s=simulation.now_s,
+            at_s=at_s,
             group=simulation.group(),
-            cluster=found.cluster,
-            partitions={topic.name: topic.partitions for topic in found.topics.values()},
+            cluster=cluster,
+            partitions=self._partitions,
             asks=self._bridge.asks if self._bridge else None,
         )
 
+    @property
+    def _partitions(self) -> dict[str, int]:
+        return {topic.name: topic.partitions for topic in self._simulation.found.topics.values()}
+
     def _carry_out(self, orders: Sequence[Order]) -> None:
-        places = {hook.place for hook in self._execution.acting}
-        if len(places) > 1:
-            self._broken.append(f"hooks of {len(places)} rounds run at once")
         for order in orders:
             match order:
                 case RunHook():
@@ -178,85 +202,168 @@ class MigratedPlan:
                         self._bridge.leave()
                 case EndHooks():
                     self._ends = [(self._simulation.now_s, result) for _, result in self._ends]
+        self._check_hands()
 
     def _start_bridge(self, place: Place) -> None:
         rollout = self._plan.steps[place[0] - 1].rollout
-        if rollout is not None:
-            for temporary in rollout.temporary_members:
-                start = rollout.start or MemberStart()
-                self._bridge = SimulatedBridge(self._simulation, temporary, start, self._seed)
-                self._bridge.enter()
+        for temporary in rollout.temporary_members if rollout is not None else ():
+            start = rollout.start if rollout is not None else None
+            self._bridges += 1
+            seed = self._seed + 7919 * (self._bridges - 1)  # Each draws other ids
+            self._bridge = SimulatedBridge(self._simulation, temporary, start or MemberStart(), seed)
+            self._bridge.enter()
+
+    def _note_happenings(self) -> None:
+        happenings, self._execution.happenings = self._execution.happenings, []
+        for event in happenings:
+            match event:
+                case MemberReturned() | MemberRejoined():
+                    self._memory.returned(event.member, event.seat)
+                case RollbackBegan():
+                    self._tell(f"begins the rollback: {event.stop.message}")
+                    self._memory.rollback_began(event)
+                    self._right.clear()
+                case StepEnded(is_rollback=True):
+                    self._memory.step_undone(event.step, event.members)
+                case StepEnded():
+                    self._opened[event.step] = event.members
+                case RoundBegan():
+                    self._end_round()
+                    self._round = event.place, self._simulation.now_s
+                    back = "rollback, " if event.is_rollback else ""
+                    self._tell(f"begins {back}step {event.place[0]}, round {event.place[1]}")
+                    self._check_round(event)
+
+    def _end_round(self) -> None:
+        if self._round is not None:
+            self._longest_s = max(self._longest_s, self._simulation.now_s - self._round[1])
+        self._round = None
+
+    # Hooks
 
     def _run(self, hook: RunHook) -> None:
         self._hooks += 1
         fault = self._troubles.hooks.get(self._hooks)
-        now_s, bounce_s = self._simulation.now_s, self._plan.bounce_s
-        took_s = bounce_s * self._timing.uniform(0.5, 1.0) + self._timing.uniform(0, 1)
-        if self._troubles.killed is not None and self._troubles.killed[0] == self._hooks:
-            self._kill(self._troubles.killed[1])
-        problem = _PROBLEMS.get(fault, "") if fault else ""
+        simulation = self._simulation
+        took_s = self._plan.bounce_s * self._timing.uniform(0.5, 1.0) + self._timing.uniform(0, 1)
+        death = self._troubles.killed
+        if death is not None and death.after_hook == self._hooks:
+            self._kill(death.member, death.returns_s)
+        named = ", ".join(map(simulation.name_of, hook.members))
+        self._tell(f"hook {self._hooks}: {hook.action.value} {named}{f' ({fault.value})' if fault else ''}")
+        self._memory.hook_began(hook.place[0], hook.members, hook.ids, stops=hook.action is RoundAction.STOP)
         timed_out = fault is HookFault.HANGS
-        result = HookResult(at_s=now_s + took_s, member=hook.member, problem=problem, timed_out=timed_out)
-        self._ends.append((now_s + (HANG_S if timed_out else took_s), result))
+        ends_s = simulation.now_s + (HANG_S if timed_out else took_s)
+        problem = PROBLEMS.get(fault, "") if fault else ""
+        result = HookResult(at_s=ends_s, member=hook.member, problem=problem, timed_out=timed_out)
+        self._ends.append((ends_s, result))
         members = hook.members
         if fault is HookFault.WRONG_MEMBER:
-            others = [member for member in self._simulation.scripts if member not in members]
+            others = [member for member in simulation.scripts if member not in members]
             members = (self._timing.choice(others),) if others else ()
         for member in members:
-            if (
-                fault is None
-                and (hook.place[0], member) in self._right
-                and hook.action is RoundAction.RESTART
-                and not hook.is_rollback
-            ):
+            step_member = hook.place[0], member
+            if fault is None and step_member in self._right and not hook.is_rollback and self._bridge is None:
                 self._broken.append(
-                    f"{self._simulation.name_of(member)} was restarted twice in step {hook.place[0]}"
+                    f"{simulation.name_of(member)} was restarted twice in step {hook.place[0]}"
                 )
             self._act(hook, member, fault, took_s)
-        self._hooked += [(hook.place[0], member) for member in hook.members]
-        if fault is None and self._bridge is None:
-            self._right |= {(hook.place[0], member) for member in members}
+            if fault is None and hook.action is RoundAction.RESTART:
+                self._right.add(step_member)
 
     def _act(self, hook: RunHook, member: str, fault: HookFault | None, took_s: float) -> None:
         script = self._script(hook, member)
         if fault is HookFault.WRONG_CONFIGURATION and hook.action is not RoundAction.STOP:
             script = self._original[member]
+            self._misled.add(member)
         if fault in (HookFault.FAILS, HookFault.HANGS, HookFault.NOTHING):
             return
         if fault is HookFault.FAILS_STOPPED:
             script = None
         self._planned[member] = script
+        self._killed.pop(member, None)
         away_s = took_s if hook.action is RoundAction.RESTART else 0.0
         self._simulation.perform(MemberAction(member=member, script=script, away_s=away_s))
 
     def _script(self, hook: RunHook, member: str) -> MemberScript | None:
+        """As the hook starts the member; unchanged if the bridge has asked for it."""
         if hook.action is RoundAction.STOP:
             return None
         rollout = self._execution.step.rollout if self._execution.step else None
-        planned = rollout is not None and member in {one for round_ in rollout.rounds for one in round_}
-        if rollout is None or rollout.start is None or not planned:
+        planned = rollout is not None and any(member in seats for seats in rollout.rounds)
+        if rollout is None or rollout.start is None or not planned or not hook.is_of_round:
             return self._simulation.scripts[member]
         return started(self._simulation.scripts[member], rollout.start)
 
-    def _kill(self, member: str) -> None:
-        name = self._simulation.name_of(member)
-        if self._simulation.world.processes[name].is_running:
-            self._killed.add(member)
-            self._simulation.world.play(Kill(at=0, member=name))
+    def _end_hooks(self) -> None:
+        for ends_s, result in list(self._ends):
+            if self._simulation.now_s >= ends_s:
+                self._ends.remove((ends_s, result))
+                if result.problem:
+                    hook = next(hook for hook in self._execution.acting if hook.member == result.member)
+                    self._memory.hook_failed(hook.members)
+                self._carry_out(self._execution.hook_ended(result))
 
-    def _check_rounds(self) -> None:
-        """Whether every round that has just begun found all processes running and settled. What no broker shows is not
-        held against it: a process that was killed is a member until its session expires."""
-        happened, self._execution.happenings = self._execution.happenings, []
-        for event in happened:
-            if isinstance(event, StepEnded) and not event.is_rollback:
-                self._opened[event.step] = event.members
-            if not isinstance(event, RoundBegan) or event.is_rollback or self._killed:
-                continue
-            stopped = [member for member, script in self._planned.items() if script is None]
-            why = self._simulation.missing(stopped) or self._simulation.unsettled_group()
-            if why:
-                self._broken.append(f"step {event.place[0]}, round {event.place[1]}, began, and {why}")
+    def _kill(self, member: str, returns_s: float | None) -> None:
+        simulation = self._simulation
+        if not simulation.world.processes[simulation.name_of(member)].is_running:
+            return
+        self._killed[member] = simulation.now_s
+        self._right = {(step, other) for step, other in self._right if other != member}
+        simulation.world.play(Kill(at=0, member=simulation.name_of(member)))
+        if returns_s is not None:
+            schedule = simulation.world.schedule
+            schedule.at(schedule.now_ms + int(returns_s * 1000), self._supervise, member)
+
+    def _supervise(self, member: str) -> None:
+        """Start a member that has died, unless a hook has done so, or has stopped it."""
+        if member in self._killed:
+            del self._killed[member]
+            action = MemberAction(member=member, script=self._simulation.scripts[member])
+            self._simulation.perform(action)
+
+    # What must hold
+
+    def _check_hands(self) -> None:
+        hooks = self._execution.acting
+        if len(places := {hook.place for hook in hooks}) > 1:
+            self._broken.append(f"hooks of {len(places)} rounds run at once")
+        for hook in hooks:
+            members = Rounds(self._execution.plan).members(hook.place)
+            if hook.is_of_round and not set(hook.members) <= {*members}:
+                self._broken.append(f"a hook of step {hook.place[0]} is for a member of another round")
+        if sum(not hook.is_of_round for hook in hooks) > 1:
+            self._broken.append("two members are restarted at once for the bridge")
+
+    def _check_round(self, began: RoundBegan) -> None:
+        """What no broker shows is not held against it: a process that was killed is a member until its session
+        expires, and no list of a classic member is shown."""
+        if began.is_rollback:
+            return
+        simulation, rounds = self._simulation, Rounds(self._plan)
+        former = rounds.before(began.place)
+        gate = judge_gate(
+            GateObservation(
+                plan=self._plan,
+                position=former[0] - 1,
+                group=simulation.group(),
+                cluster=simulation.found.cluster,
+                partitions=self._partitions,
+                began_with=self._opened.get(former[0] - 1) if former != START else None,
+                round=None if rounds.ends_step(former) else former[1],
+                was_open=former[0] in self._opened,
+            ),
+            accept_drift=True,
+        )
+        where = f"step {began.place[0]}, round {began.place[1]}, begins"
+        if not gate.open:
+            self._broken.append(f"{where}, although the gate before is closed: {'; '.join(gate.reasons)}")
+        stopped = [member for member, script in self._planned.items() if script is None]
+        why = simulation.missing([*stopped, *self._killed])
+        if not self._killed:
+            why = why or simulation.unsettled_group()
+        if why:
+            self._broken.append(f"{where}, and {why}")
 
     def _check_end(self) -> None:
         """The end of the execution is what the group shows: as planned, as it was, or stopped for a reason."""
@@ -264,23 +371,37 @@ class MigratedPlan:
         if execution.phase not in (Phase.FINISHED, Phase.ROLLED_BACK):
             if execution.stop is None:
                 self._broken.append("it ended without a reason")
+            self._check_standing()
             return
         end = f"it is {execution.phase.value.replace('-', ' ')}, and"
         scripts = self._finally() if execution.phase is Phase.FINISHED else dict(self._original)
+        recently = [seat for seat, at_s in self._killed.items() if simulation.now_s - at_s < GHOST_S]
         stopped = [member for member, script in scripts.items() if script is None]
-        for why in (simulation.missing(stopped), simulation.unsettled()):
-            if why:
-                self._broken.append(f"{end} {why}")
+        if why := simulation.missing([*stopped, *recently]):
+            self._broken.append(f"{end} {why}")
+        if not recently and (why := simulation.unsettled()):
+            self._broken.append(f"{end} {why}")
         for member, script in scripts.items():
-            if not simulation.runs_as(member, script):
+            if member not in self._misled and not simulation.runs_as(member, script):
                 self._broken.append(f"{end} {simulation.name_of(member)} runs otherwise")
+
+    def _check_standing(self) -> None:
+        """Whether a member that the group does not have is named, and the group's state and type."""
+        group, said = self._simulation.group(), " ".join(self._execution.standing)
+        seats = self._execution.seats
+        present = {member.id for member in group.members} if group else set()
+        for seat in seats:
+            if seats[seat].id not in present and seats[seat].label not in said:
+                self._broken.append(f"it says nothing about {seats[seat].label}, which is not in the group")
+        if group is not None and not (group.state.value in said and group.type.value in said):
+            self._broken.append(f"it does not say that the group is {group.type.value}, {group.state.value}")
 
     def _finally(self) -> dict[str, MemberScript | None]:
         scripts: dict[str, MemberScript | None] = dict(self._original)
         for step in self._plan.steps:
             rollout = step.rollout
             for member in (
-                one for round_ in (rollout.rounds if rollout else ()) for one in round_ if one != BRIDGE
+                one for seats in (rollout.rounds if rollout else ()) for one in seats if one != BRIDGE
             ):
                 start = rollout.start if rollout else None
                 former = scripts[member] or self._original[member]

@@ -136,6 +136,7 @@ def hook_began(order: RunHook) -> Facts:
         "event": "hook-began",
         **_where(order.place, rollback=order.is_rollback),
         "members": list(order.members),
+        "ids": list(order.ids),
         "name": order.seat.label,
         "action": order.action.value,
         "change": change_data(order.change),

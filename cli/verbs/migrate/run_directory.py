@@ -18,6 +18,7 @@ from cli.verbs.migrate.event_documents import EventDocument
 from cli.verbs.migrate.processes import mark_of
 from migration.execution.events import RollbackBegan
 from migration.execution.machine import Resumed
+from migration.execution.memory import Memory
 from migration.execution.stops import Stop, StopRule
 from migration.gate.notes import fingerprint
 from migration.model import Plan, PlannedMember, RoundAction
@@ -64,19 +65,12 @@ class FormerRuns:
     def resumed(self, opened: Mapping[int, Sequence[PlannedMember]], plan: Plan) -> Resumed:
         """What an execution is given that continues; `opened`: the members when the gate of each step opened."""
         if not self.events:
-            return Resumed(opened=opened, hooks=None if opened else ())
-        memory = _Memory(plan)
+            return Resumed(opened=opened, hooks=None if opened else {})
+        memory = Memory()
+        members = {member.id: member for member in plan.baseline.members} if plan.baseline else {}
         for event in self.events:
-            memory.add(event)
-        is_stopped = self.end is not None
-        return Resumed(
-            opened=memory.opened_back if memory.rollback else opened,
-            hooks=memory.hooks,
-            seats=memory.seats,
-            pending=() if is_stopped else memory.pending,
-            stopped=memory.stopped,
-            rollback=memory.rollback,
-        )
+            _remember(memory, event, members)
+        return memory.resumed(opened, was_killed=self.end is None)
 
     @property
     def hooks(self) -> frozenset[tuple[int, str]] | None:
@@ -114,43 +108,28 @@ class FormerRuns:
         return None if last is None or last["event"] == "run-began" else last
 
 
-class _Memory:
-    """What the events so far leave behind."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._planned = {member.id: member for member in plan.baseline.members} if plan.baseline else {}
-        self.seats: dict[str, PlannedMember] = {}
-        self._forget()
-
-    def _forget(self) -> None:
-        self.hooks: set[tuple[int, str]] = set()
-        self.pending: set[str] = set()
-        self.stopped: set[str] = set()
-        self.rollback: RollbackBegan | None = None
-        self.opened_back: dict[int, Sequence[PlannedMember]] = {}
-
-    def add(self, event: Mapping[str, Any]) -> None:
-        match event["event"]:
-            case "run-began":
-                self.pending.clear()
-            case "hook-began":
-                self.hooks |= {(event["step"], member) for member in event["members"]}
-                self.pending |= set(event["members"])
-                stops = event.get("action") == RoundAction.STOP.value
-                self.stopped = self.stopped.difference(event["members"]).union(
-                    event["members"] if stops else ()
-                )
-            case "hook-ended" if event.get("problem"):
-                self.pending.difference_update(_texts(event, "members"))
-            case "member-returned" | "member-rejoined" if event["member"] in self._planned:
-                self.seats[event["member"]] = replace(self._planned[event["member"]], id=event["id"])
-            case "rolling-back":
-                self._forget()
-                self.rollback = _rollback(event)
-            case "step-ended" if event.get("rollback"):
-                self.opened_back[event["step"]] = [PlannedMember(id=id_) for id_ in _texts(event, "ids")]
-            case "rolled-back":
-                self._forget()
+def _remember(memory: Memory, event: Mapping[str, Any], members: Mapping[str, PlannedMember]) -> None:
+    """`members`: those of the plan."""
+    match event["event"]:
+        case "run-began":
+            memory.run_began()
+        case "hook-began":
+            stops = event.get("action") == RoundAction.STOP.value
+            members_, ids = event["members"], _texts(event, "ids")
+            are_known = len(ids) == len(members_)
+            memory.hook_began(
+                event["step"], members_, ids if are_known else [""] * len(members_), stops=stops
+            )
+        case "hook-ended" if event.get("problem"):
+            memory.hook_failed(_texts(event, "members"))
+        case "member-returned" | "member-rejoined" if event["member"] in members:
+            memory.returned(event["member"], replace(members[event["member"]], id=event["id"]))
+        case "rolling-back":
+            memory.rollback_began(_rollback(event))
+        case "step-ended" if event.get("rollback"):
+            memory.step_undone(event["step"], [PlannedMember(id=id_) for id_ in _texts(event, "ids")])
+        case "rolled-back":
+            memory.rolled_back()
 
 
 def _rollback(event: Mapping[str, Any]) -> RollbackBegan:

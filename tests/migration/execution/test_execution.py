@@ -7,8 +7,9 @@ from random import Random
 import pytest
 
 from migration.execution.machine import Phase
-from migration.execution.stops import Limits, StopRule
-from migration.rehearsal.as_migrate import HookFault, Migrated, MigratedPlan, Troubles
+from migration.execution.stops import StopRule
+from migration.rehearsal.as_migrate import Migrated, migrate_seed
+from migration.rehearsal.troubles import HookFault, KohortDeath, MemberDeath, Troubles
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER
 from tests.migration.rehearsal.groups import PlannedGroup, classic_group, planned
 from tests.migration.rehearsal.test_plan_run import upgraded
@@ -40,11 +41,9 @@ RULES: Mapping[HookFault, set[StopRule]] = {
 SEEDS = range(cases("KOHORT_EXECUTIONS", 2, many=200))
 
 
-def carried_out(journey: str, seed: int, troubles: Troubles, *, rolls_back: bool = False) -> Migrated:
+def carried_out(journey: str, seed: int, troubles: Troubles) -> Migrated:
     group = JOURNEYS[journey]
-    limits = Limits(accept_drift=True)
-    facts = group.plan, group.found, group.simulated, seed
-    return MigratedPlan(*facts, limits=limits, troubles=troubles, rolls_back=rolls_back).run()
+    return migrate_seed(group.plan, group.found, group.simulated, seed, troubles=troubles)
 
 
 @cache
@@ -65,7 +64,7 @@ def test_a_hook_that_fails_stops_it_by_a_rule_or_did_no_harm(journey: str, fault
     for seed in SEEDS:
         number = Random(f"{journey} {fault} {seed}").randint(1, hooks_of(journey))
         for rolls_back in (False, True):
-            run = carried_out(journey, seed, Troubles(hooks={number: fault}), rolls_back=rolls_back)
+            run = carried_out(journey, seed, Troubles(hooks={number: fault}, rolls_back=rolls_back))
             assert run.broken == (), (seed, number)
             if journey == "bridge":  # It asks again, for the restart of another member
                 assert run.stop is None or run.stop.rule in RULES[fault] | {StopRule.GATE, StopRule.OFF_PLAN}
@@ -80,7 +79,8 @@ def test_a_member_that_dies_stops_it_or_is_restarted_in_its_turn(journey: str) -
     for seed in SEEDS:
         random = Random(f"{journey} {seed}")
         member = random.choice(list(JOURNEYS[journey].simulated.members))
-        run = carried_out(journey, seed, Troubles(killed=(random.randint(1, hooks_of(journey)), member)))
+        death = MemberDeath(after_hook=random.randint(1, hooks_of(journey)), member=member)
+        run = carried_out(journey, seed, Troubles(killed=death))
         assert run.broken == ()
         assert run.stop is None or run.stop.rule in (StopRule.MEMBER_LOST, StopRule.MEMBER_MISSING)
 
@@ -89,5 +89,5 @@ def test_a_member_that_dies_stops_it_or_is_restarted_in_its_turn(journey: str) -
 def test_killed_and_started_again_it_restarts_no_member_twice(journey: str) -> None:
     for seed in SEEDS:
         dies_at_s = Random(f"{journey} {seed}").uniform(0, 250)
-        run = carried_out(journey, seed, Troubles(dies_at_s=dies_at_s))
+        run = carried_out(journey, seed, Troubles(deaths=[KohortDeath(at_s=dies_at_s)]))
         assert (run.end, run.stop, run.broken) == (Phase.FINISHED, None, ()), (seed, dies_at_s)

@@ -60,7 +60,14 @@ class Story:
         baseline = self.plan.baseline
         assert baseline is not None
         seat, place = baseline.members[number - 1], (step, number)
-        order = RunHook(place=place, members=(seat.id,), seat=seat, action=RoundAction.RESTART, change=CHANGE)
+        order = RunHook(
+            place=place,
+            members=(seat.id,),
+            ids=(seat.id,),
+            seat=seat,
+            action=RoundAction.RESTART,
+            change=CHANGE,
+        )
         self.happen(1, RoundBegan(at_s=0, place=place, members=(seat.label,)))
         self.tell(0, documents.hook_began(order))
         self.tell(0, documents.hook_runs(order, 4711, "99"))
@@ -136,6 +143,7 @@ def rolled_back() -> Story:
         order = RunHook(
             place=(1, 1),
             members=(seat.id,),
+            ids=(seat.id,),
             seat=seat,
             action=RoundAction.RESTART,
             change=CHANGE,

@@ -52,6 +52,7 @@ def an_order(id_: str, client_id: str) -> RunHook:
     return RunHook(
         place=(2, 1),
         members=(member.id,),
+        ids=(member.id,),
         seat=member,
         action=RoundAction.RESTART,
         change=SettingsChange(lines={"group.protocol": "consumer"}, removed=("session.timeout.ms", "a")),
