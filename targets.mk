@@ -28,7 +28,7 @@ walks: $(SETUP) ## Compare random sequences of requests on Kafka and Kohort, and
 	KOHORT_WALK_SEED=$${KOHORT_WALK_SEED:-$$(date +%s)} $(LONG) --capture no tests/conformance/walks tests/conformance/test_several_brokers.py
 
 migrations: $(SETUP) ## Carry out printed plans on a real broker while a producer writes, predict 270 leaders, and verify offsets in copied logs
-	$(LONG) --durations 30 tests/migration tests/groups/test_succession_broker.py \
+	$(LONG) --durations 30 tests/migration tests/docs/migrate tests/groups/test_succession_broker.py \
 		tests/groups/offsets/test_proof.py tests/cli/verbs/offsets/test_cluster_copies.py \
 		tests/cli/test_classic_streams.py tests/cli/test_streams_walks.py
 

@@ -1,4 +1,4 @@
-"""The operator's command, run for one member: without a shell, in a session of its own, with its output in a file.
+"""The operator's command, run for one member: without a shell, in its own session, with its output in a file.
 What it gets and what may become of it: docs/migrate/hook.md.
 
 A command that ends by itself, with any status, leaves running what it has started: that may be the member. One that is

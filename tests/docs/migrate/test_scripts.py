@@ -1,0 +1,296 @@
+"""The scripts of docs/migrate, run as by `kohort migrate` for three members, with stand-ins of systemctl, docker and
+kubectl that start and stop processes."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cli.verbs.migrate.hook import command_of, start_hook
+from cli.verbs.migrate.processes import mark_of
+from migration.execution.events import HookResult, RunHook
+from migration.execution.settings import SettingsChange
+from migration.model import PlannedMember, RoundAction
+from tests.cli.verbs.migrate.test_hook import PLAN, result_of
+from tests.docs.migrate.stand_in import KEY, Process, StandIns
+from tests.docs.pages import DOCS
+
+SCRIPTS = sorted((DOCS / "migrate").glob("*.sh"))
+BIN = Path(sys.executable).parent
+MEMBERS = ("billing-0", "billing-1", "billing-2")
+ORIGINAL = r"""# session.timeout.ms is in a remark
+bootstrap.servers=a:1,b:2
+ session.timeout.ms : 45000
+session.timeout.ms.not=kept
+partition.assignment.strategy=org.apache.kafka.clients.consumer.RangeAssignor,\
+    org.apache.kafka.clients.consumer.StickyAssignor, \
+! a line that continues the one before
+sasl.jaas.config=a "b" 'c' $d `e` & \\ %s ü \
+  f=g
+empty
+"""
+STEP = SettingsChange(
+    lines={"group.protocol": "consumer", "group.remote.assignor": "range"},
+    removed=("partition.assignment.strategy", "session.timeout.ms"),
+)
+AFTER_STEP = r"""# session.timeout.ms is in a remark
+bootstrap.servers=a:1,b:2
+session.timeout.ms.not=kept
+sasl.jaas.config=a "b" 'c' $d `e` & \\ %s ü \
+  f=g
+empty
+group.protocol=consumer
+group.remote.assignor=range
+"""
+WRONG = [
+    ("systemd", "systemd.sh nothing {files}/{client_id}.properties", "there is no unit nothing"),
+    ("systemd", "systemd.sh {client_id} {files}/none", "/none cannot be written by "),
+    (
+        "compose",
+        "compose.sh nothing {files}/{client_id}.properties",
+        "there is no service and no container nothing",
+    ),
+    ("compose", "compose.sh {client_id} {files}/none", "/none cannot be written by "),
+    (
+        "statefulset",
+        "statefulset.sh billing worker config client.properties",
+        "worker does not end with a pod's ordinal",
+    ),
+    (
+        "statefulset",
+        "statefulset.sh billing {client_id} logs client.properties",
+        "has no such volume with a ConfigMap",
+    ),
+    (
+        "statefulset",
+        "statefulset.sh billing {client_id} config none",
+        "the ConfigMap billing-config has no none",
+    ),
+    (
+        "deployment",
+        "deployment.sh billing 1.2.3.4 billing-config client.properties",
+        "no pod has the address 1.2.3.4",
+    ),
+    (
+        "deployment",
+        "deployment.sh billing {client_id} nothing client.properties",
+        "configmap/nothing not found",
+    ),
+    (
+        "deployment",
+        "deployment.sh billing {client_id} billing-config none",
+        "the ConfigMap billing-config has no none",
+    ),
+]
+CRASH = {
+    "systemd": "systemd.sh: {member} does not stay up: journalctl --unit {member}",
+    "compose": "compose.sh: {member} is exited: docker logs {member}",
+    "statefulset": "{member} does not stay up: kubectl logs --previous {member} app",
+    "deployment": "stand-in: timed out waiting: rollout",
+}
+BOUNCE = SettingsChange(lines={"partition.assignment.strategy": "cooperative-sticky,range"})
+AFTER_BOUNCE = r"""# session.timeout.ms is in a remark
+bootstrap.servers=a:1,b:2
+ session.timeout.ms : 45000
+session.timeout.ms.not=kept
+sasl.jaas.config=a "b" 'c' $d `e` & \\\\ %s ü \\
+  f=g
+empty
+partition.assignment.strategy=cooperative-sticky,range
+""".replace("\\\\", "\\")
+BACK = SettingsChange()
+COMMANDS = {
+    "systemd": "systemd.sh {client_id} {files}/{client_id}.properties",
+    "compose": "compose.sh {client_id} {files}/{client_id}.properties",
+    "statefulset": "statefulset.sh billing {client_id} config client.properties",
+    "deployment": "deployment.sh billing {host} billing-config client.properties",
+}
+
+
+@dataclass(slots=True)
+class Service:
+    """Three members under one of the tools."""
+
+    kind: str
+    here: Path
+    tools: StandIns
+
+    @property
+    def members(self) -> Mapping[str, Process]:
+        tools = self.tools
+        members = {"systemd": tools.units, "compose": tools.containers}.get(self.kind, tools.pods)
+        return {name.removeprefix("pod/"): process for name, process in members.items()}
+
+    def processes(self) -> Mapping[str, int]:
+        return {name: process.number for name, process in self.members.items() if process.runs}
+
+    def act(
+        self,
+        member: str,
+        action: RoundAction = RoundAction.RESTART,
+        change: SettingsChange = STEP,
+        command: str | None = None,
+    ) -> HookResult:
+        pod = self.tools.objects.get(f"pod/{member}")
+        seat = PlannedMember(
+            id=f"{member}-id", client_id=member, host=f"/{pod['status']['podIP']}" if pod else None
+        )
+        order = RunHook(place=(1, 1), members=(seat.id,), seat=seat, action=action, change=change)
+        command = (command or COMMANDS[self.kind]).replace("{files}", str(self.here))
+        words = command_of(f"{DOCS / 'migrate'}/{command}")
+        return result_of(start_hook(words, order, PLAN, self.here, time.monotonic(), 60.0))
+
+
+@pytest.fixture
+def service(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Service]:
+    kind, tools = request.param, StandIns(directory=tmp_path)
+    monkeypatch.setenv("STAYS_UP_S", "0.05")
+    with tools.in_path() as programs:
+        monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+        if kind in ("systemd", "compose"):
+            of_kind = tools.units if kind == "systemd" else tools.containers
+            for member in MEMBERS:
+                file = tmp_path / f"{member}.properties"
+                file.write_text(ORIGINAL)
+                of_kind[member] = Process(settings=file.read_text, service=member)
+                of_kind[member].start(tmp_path)
+        else:
+            config = {"metadata": {"name": "billing-config"}, "data": {KEY: ORIGINAL, "other": "kept"}}
+            volumes = [{"name": "other"}, {"name": "config", "configMap": {"name": "billing-config"}}]
+            spec = {
+                "replicas": 3,
+                "template": {"spec": {"volumes": volumes}},
+                "updateStrategy": {"type": "RollingUpdate"},
+            }
+            tools.objects |= {
+                "configmap/billing-config": config,
+                f"{kind}/billing": {"metadata": {}, "spec": spec},
+            }
+            tools.reconcile()
+        yield Service(kind, tmp_path, tools)
+
+
+every = pytest.mark.parametrize("service", COMMANDS, indirect=True)
+
+
+def only(*kinds: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("service", kinds, indirect=True)
+
+
+def new_of(service: Service, before: Mapping[str, int]) -> str:
+    """The only member that runs in a process that it did not run in before."""
+    (name,) = (name for name, process in service.processes().items() if process not in before.values())
+    return name
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_a_script_is_short_and_has_no_findings(script: Path) -> None:
+    lines = script.read_text().splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 120
+    assert os.access(script, os.X_OK)
+    done = subprocess.run([BIN / "shellcheck", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@every
+def test_a_member_is_restarted_with_the_settings_of_a_step_and_back(service: Service) -> None:
+    before = service.processes()
+    member = sorted(before)[-1]
+    assert len(before) == 3
+    assert service.act(member).problem == ""
+    after = service.processes()
+    assert not mark_of(before[member])
+    assert {name for name in before if after.get(name) == before[name]} == before.keys() - {member}
+    restarted = new_of(service, before)
+    assert service.members[restarted].read == AFTER_STEP
+    # The lines of the next step, and none: both against the configuration before the migration.
+    for change in (BOUNCE, BACK):
+        before = service.processes()
+        assert service.act(restarted, change=change).problem == ""
+        restarted = new_of(service, before)
+        assert service.members[restarted].read == (ORIGINAL if change is BACK else AFTER_BOUNCE)
+
+
+@every
+def test_a_member_is_stopped_and_started_and_a_repetition_is_no_harm(service: Service) -> None:
+    before = service.processes()
+    last = sorted(before)[-1]
+    for _ in range(2 if service.kind != "deployment" else 1):
+        assert service.act(last, RoundAction.STOP, SettingsChange()).problem == ""
+        assert service.processes().keys() == before.keys() - {last}
+    for _ in range(2 if service.kind != "deployment" else 1):
+        assert service.act(last, RoundAction.START).problem == ""
+        assert len(service.processes()) == 3
+        assert service.members[new_of(service, before)].read == AFTER_STEP
+
+
+@only("statefulset")
+@pytest.mark.parametrize(
+    ("order", "strategies"),
+    [((0, 1, 2), {"OnDelete"}), ((2, 1, 0), {"RollingUpdate"})],
+    ids=["from the lowest", "from the highest"],
+)
+def test_pods_are_restarted_by_partition_if_their_order_allows_it(
+    service: Service, order: tuple[int, ...], strategies: set[str]
+) -> None:
+    used = set()
+    for number in order:
+        before = service.processes()
+        assert service.act(MEMBERS[number]).problem == ""
+        assert new_of(service, before) == MEMBERS[number]
+        used.add(service.tools.objects["statefulset/billing"]["spec"]["updateStrategy"]["type"])
+    assert used - {"RollingUpdate"} == strategies - {"RollingUpdate"}
+    for number in (1, 2):  # the rollback, against the order of a partition
+        before = service.processes()
+        assert service.act(MEMBERS[number], change=BACK).problem == ""
+        assert new_of(service, before) == MEMBERS[number]
+    assert [service.members[member].read == AFTER_STEP for member in MEMBERS] == [True, False, False]
+
+
+@only("statefulset")
+def test_all_pods_are_stopped_and_started_in_one_round(service: Service) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        stopped = pool.map(lambda member: service.act(member, RoundAction.STOP, SettingsChange()), MEMBERS)
+        assert [result.problem for result in stopped] == ["", "", ""]
+    assert not service.processes()
+    assert [service.act(member, RoundAction.START).problem for member in MEMBERS] == ["", "", ""]
+    assert {service.members[member].read for member in MEMBERS} == {AFTER_STEP}
+
+
+@every
+def test_a_process_that_does_not_stay_up_fails(service: Service) -> None:
+    member = sorted(service.processes())[-1]
+    service.members[member].crashes = service.tools.crashes = True
+    problem = service.act(member).problem
+    assert problem.startswith("exit status 1; ")
+    assert CRASH[service.kind].format(member=member) in problem
+
+
+@only("systemd", "compose")
+def test_a_slow_process_has_gone_before_the_next_one_starts(service: Service) -> None:
+    member = service.members[MEMBERS[0]]
+    member.stop()
+    member.ends_after_s = 0.2
+    member.start(service.here)
+    before = member.number
+    assert service.act(MEMBERS[0]).problem == ""
+    assert not mark_of(before)
+
+
+@pytest.mark.parametrize(("service", "command", "problem"), WRONG, indirect=["service"])
+def test_what_does_not_exist_is_named_and_nothing_is_stopped(
+    service: Service, command: str, problem: str
+) -> None:
+    before = service.processes()
+    result = service.act(sorted(before)[0], command=command)
+    assert problem in result.problem
+    assert service.processes() == before
