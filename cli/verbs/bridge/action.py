@@ -1,5 +1,6 @@
 """The loop of `kohort bridge`: observe, decide (`migration.bridge`) and act until nothing is left to do, and report."""
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -10,8 +11,8 @@ from cli.consent import ConsentOptions
 from cli.errors import UsageError
 from cli.options import OutputOptions, SourceOptions
 from cli.output import notice, write_line
-from cli.render.document import Block, Document, Heading, Table, Text, columns
-from cli.render.output_format import FOR_PROGRAMS
+from cli.render.document import FORMAT_VERSION, Block, Document, Heading, Table, Text, columns
+from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from cli.selection import opened_for_change, with_close_names
 from cli.sources.source import Source
 from cli.sources.wire_source import WireSource
@@ -52,11 +53,12 @@ def bridge_group(
 ) -> None:
     if watch and not consent.execute:
         raise UsageError("--watch shows the steps of --execute; without --execute the bridge does nothing")
-    if watch and output.output in FOR_PROGRAMS:
+    is_json = output.output is OutputFormat.JSON
+    if watch and output.output in FOR_PROGRAMS and not is_json:
         document = f"--output {output.output.value} one document"
         raise UsageError(f"--watch prints lines, and {document}: use only one of them")
     with opened_for_change(source, execute=consent.execute) as (groups, _):
-        change = BridgeChange.planned(groups, group, is_watched=watch)
+        change = BridgeChange.planned(groups, group, is_watched=watch, is_json=is_json)
         for text in groups.notices.take():
             notice(text)
         carry_out(change, consent, output)
@@ -71,13 +73,14 @@ class BridgeChange:
     group: Group | None
     problems: tuple[Problem, ...]
     is_watched: bool = False
+    is_json: bool = False  # Whether the lines of `--watch` are documents
     events: list[BridgeEvent] = field(default_factory=list)
     is_converted: bool | None = None
     """Whether the group has been converted with the bridge; None means that nothing was done."""
     why_not: str | None = None
 
     @classmethod
-    def planned(cls, source: Source, name: str, *, is_watched: bool) -> "BridgeChange":
+    def planned(cls, source: Source, name: str, *, is_watched: bool, is_json: bool = False) -> "BridgeChange":
         read = source.describe([name], offsets=False)
         with_leader = source.with_leaders(read.items)
         return cls(
@@ -86,6 +89,7 @@ class BridgeChange:
             group=with_leader[0] if with_leader else None,
             problems=with_close_names(source, read.problems),
             is_watched=is_watched,
+            is_json=is_json,
         )
 
     @property
@@ -224,9 +228,21 @@ class BridgeChange:
         event = BridgeEvent(at_s=time.monotonic() - began, step=step)
         self.events.append(event)
         if self.is_watched:
-            write_line(line_of(event))
+            write_line(json.dumps(self._step_document(event)) if self.is_json else line_of(event))
         elif step.move in (Move.RESTART, Move.LEAD):
             notice(line_of(event))
+
+    def _step_document(self, event: BridgeEvent) -> dict[str, object]:
+        """A line of `--watch --output json`; the last one is the document of the whole command."""
+        step = event.step
+        restarts = [{"id": one.member, "manner": one.mode.value, "why": one.why} for one in step.restart]
+        of_step = {
+            "at_s": round(event.at_s, 1),
+            "move": step.move.value,
+            "why": step.why,
+            "restart": restarts,
+        }
+        return {"kohort": FORMAT_VERSION, "command": "bridge", "group": self.name, "step": of_step}
 
     def _leave(self, member: Membership | None) -> None:
         why_not = member.leave() if member else None

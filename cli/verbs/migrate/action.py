@@ -14,23 +14,24 @@ from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import OutputOptions, SourceOptions
 from cli.output import arranged, emit, notice, render, write_out
 from cli.progress import Spinner
-from cli.render.document import Document
+from cli.render.document import FORMAT_VERSION, Document
 from cli.render.output_format import OutputFormat
 from cli.selection import ReusableSource, is_live
-from cli.verbs.migrate.hook import command_of
 from cli.verbs.migrate.lines import Lines
-from cli.verbs.migrate.options import FleetOptions, OnStop, RunOptions
+from cli.verbs.migrate.next_commands import NextCommands
+from cli.verbs.migrate.options import FleetOptions, RunOptions
 from cli.verbs.migrate.prepare import PreparedPlan, prepare, read_runnable_plan
 from cli.verbs.migrate.preview import preview_document, question
-from cli.verbs.migrate.run import GroupRun, RunSettings
+from cli.verbs.migrate.run import GroupRun
 from cli.verbs.migrate.run_directory import RunDirectory
+from cli.verbs.migrate.settings import RunSettings, settings_of
 from cli.verbs.migrate.telling import JsonLines, Telling
 from cli.verbs.migrate.view import LiveView
 from cli.verbs.migrate.waves import Conductor
+from cli.verbs.plan.action import connection_of, repeated_command
 from cli.verbs.watch.redraw import can_draw
 from groups.files import replace_file
 from groups.yaml_files import yaml_lines
-from migration.execution.stops import Limits
 from migration.plan_file import plan_to_data
 
 
@@ -41,8 +42,9 @@ def migrate_groups(
     consent: ConsentOptions,
     source: SourceOptions,
     output: OutputOptions,
+    invocation: typer.Context,
 ) -> None:
-    settings = settings_of(options, source)
+    settings = settings_of(options, source, *_next_commands(invocation, source))
     if consent.execute:
         _refuse_execution(source, output)
     plans = {file: read_runnable_plan(file) for file in files_of(files)}
@@ -73,24 +75,6 @@ def migrate_groups(
         _carry_out(prepared, settings, directories, telling, fleet)
 
 
-def settings_of(options: RunOptions, source: SourceOptions) -> RunSettings:
-    limits = Limits(
-        gate_s=options.gate_timeout,
-        return_s=options.return_timeout,
-        watch_s=options.watch,
-        tolerance=options.tolerance,
-        accept_drift=options.accept_drift,
-    )
-    return RunSettings(
-        command=command_of(options.restart),
-        source=source,
-        limits=limits,
-        restart_s=options.restart_timeout,
-        rolls_back=options.on_stop is OnStop.ROLLBACK,
-        goes_back=options.back,
-    )
-
-
 def files_of(named: Sequence[Path]) -> list[Path]:
     """The plan files; of a directory, its YAML and JSON files. UsageError: there are none."""
     files: list[Path] = []
@@ -105,6 +89,22 @@ def files_of(named: Sequence[Path]) -> list[Path]:
             )
         files += inside
     return files
+
+
+def _next_commands(invocation: typer.Context, source: SourceOptions) -> tuple[NextCommands, NextCommands]:
+    """Those that are shown, and those that are written down."""
+    connection = connection_of(source).kohort
+    shown, noted = (
+        NextCommands(
+            again=repeated_command(invocation, without=without, with_options=restart),
+            back=repeated_command(
+                invocation, without=("on_stop", *without), with_options=(*restart, "--back")
+            ),
+            connection=connection,
+        )
+        for without, restart in (((), ()), (("restart",), ("--restart", "COMMAND")))
+    )
+    return shown, noted
 
 
 def _refuse_execution(source: SourceOptions, output: OutputOptions) -> None:
@@ -161,6 +161,9 @@ def _carry_out(
         _keep_plan(one)
         runs.append(GroupRun(prepared=one, settings=settings, directory=directory, tell=conductor.told.put))
     conductor.conduct(runs)
+    telling.end(
+        {"kohort": FORMAT_VERSION, "command": "migrate", "plans": [run.data() for run in runs], "errors": []}
+    )
     for run in runs:
         if run.error is not None:
             raise run.error

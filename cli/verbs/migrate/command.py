@@ -12,6 +12,7 @@ from cli.verbs.migrate.options import FleetOptions, RunOptions
 
 def migrate(
     *,
+    invocation: typer.Context,
     plans: Annotated[
         list[Path],
         typer.Argument(
@@ -39,4 +40,4 @@ def migrate(
     """
     from cli.verbs.migrate.action import migrate_groups
 
-    migrate_groups(plans, run, fleet, consent, source, output)
+    migrate_groups(plans, run, fleet, consent, source, output, invocation)

@@ -2,7 +2,6 @@
 stop it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 
 from cli.render.cells import Cell
 from cli.render.document import (
@@ -19,22 +18,17 @@ from cli.render.document import (
     table_of,
 )
 from cli.render.lines import Role
-from cli.verbs.migrate.event_documents import Facts, change_data, rehearsed_data
+from cli.verbs.migrate.plan_data import PlannedRestart, allowed_without_owner_s, plan_data, restarts_of
 from cli.verbs.migrate.prepare import PreparedPlan
-from cli.verbs.migrate.run import RunSettings
+from cli.verbs.migrate.settings import RunSettings
 from cli.verbs.plan.blocks import rehearsed_line
 from groups.counts import counted, first_names
 from groups.model import Problem
 from groups.times import seconds_text
-from migration.bridge import BRIDGE
-from migration.execution.costs import most_without_owner_s
 from migration.execution.events import Place
-from migration.execution.rounds import Rounds
-from migration.execution.settings import SettingsChange, settings_after
-from migration.execution.stops import Limits, StopRule
-from migration.gate.notes import fingerprint
-from migration.model import Plan, PlannedMember, RoundAction, Step
-from migration.plan_file import condition_tag
+from migration.execution.settings import SettingsChange
+from migration.execution.stops import StopRule
+from migration.model import Plan, RoundAction, Step
 
 _DONE = {RoundAction.RESTART: "restart", RoundAction.STOP: "stop", RoundAction.START: "start"}
 _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "lasted_s")
@@ -107,10 +101,10 @@ def place_text(place: Place) -> str:
 def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, step: Step) -> Iterator[Block]:
     plan = prepared.plan
     yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
-    rounds = list(_rounds(prepared, number))
-    if not rounds:
+    restarts = list(restarts_of(prepared, number))
+    if not restarts:
         yield Text("Nothing is restarted: the step is awaited.")
-    for libraries, change in _changes(rounds):
+    for libraries, change in _changes(restarts):
         lines = [f"{key}={value}" for key, value in change.lines.items()]
         lines += [f"# remove: {key}" for key in change.removed]
         if lines:
@@ -120,20 +114,22 @@ def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, ste
             yield Code(tuple(lines), language="properties")
         for remark in change.remarks:
             yield Text(_remark_text(remark), Role.WARNING)
-    shown = rounds[:MOST_ROWS]
+    shown = restarts[:MOST_ROWS]
     if shown:
         yield table_of(
             shown,
-            ("#ROUND", "round"),
-            ("ACTION", "action"),
-            ("MEMBER", "name"),
-            ("CLIENT-ID", "client_id"),
-            "HOST",
-            ("LIBRARY", "library"),
-            ("STATE", "state"),
+            "#ROUND",
+            "ACTION",
+            ("MEMBER", lambda restart: restart.member.label),
+            ("CLIENT-ID", lambda restart: restart.member.client_id),
+            ("HOST", lambda restart: restart.member.host),
+            "LIBRARY",
+            "STATE",
         )
-    if len(rounds) > len(shown):
-        yield Text(f"{counted(len(rounds) - len(shown), 'more member')}; --output json has all.", Role.FAINT)
+    if len(restarts) > len(shown):
+        yield Text(
+            f"{counted(len(restarts) - len(shown), 'more member')}; --output json has all.", Role.FAINT
+        )
     if step.complete_when:
         yield Text(f"Gate: {step.complete_when}")
     if step.rehearsed is not None:
@@ -141,7 +137,7 @@ def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, ste
         rows: list[list[Cell]] = [[what, *cells_of(fields(figures, *_FIGURES))] for what, figures in played]
         names = ("FIGURES", "#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#LASTED")
         yield Table(columns=columns(*names), rows=rows)
-        most_s = _most_without_owner_s(plan, step, settings.limits)
+        most_s = allowed_without_owner_s(plan, step, settings.limits)
         if most_s is not None:
             yield Text(
                 f"It is stopped when partitions have had no owner for more than {seconds_text(most_s)} in all."
@@ -155,60 +151,14 @@ def _remark_text(remark: str) -> str:
     return f"The command must see that this is in the program's code: {remark}"
 
 
-def _most_without_owner_s(plan: Plan, step: Step, limits: Limits) -> float | None:
-    partitions = sum(plan.baseline.partitions.values()) if plan.baseline else 0
-    return most_without_owner_s(step, partitions, limits.tolerance)
-
-
-def _changes(rounds: Sequence[Facts]) -> Iterator[tuple[str, SettingsChange]]:
+def _changes(restarts: Sequence[PlannedRestart]) -> Iterator[tuple[str, SettingsChange]]:
     """Each change of a step once, with the libraries that it is for; empty if there is only one."""
-    libraries: dict[str, set[str]] = {}
-    changes: dict[str, SettingsChange] = {}
-    for row in rounds:
-        change = row["change"]
-        if isinstance(change, SettingsChange) and row["action"] != "stop":
-            key = repr(change)
-            changes[key] = change
-            libraries.setdefault(key, set()).add(str(row["library"] or "the others"))
-    for key, change in changes.items():
-        yield ", ".join(sorted(libraries[key])) if len(changes) > 1 else "", change
-
-
-def _rounds(prepared: PreparedPlan, number: int) -> Iterator[Facts]:
-    """A row for each member of each round of a step."""
-    plan = prepared.plan
-    rollout = plan.steps[number - 1].rollout
-    if rollout is None or plan.baseline is None:
-        return
-    seats = {member.id: member for member in plan.baseline.members}
-    order = Rounds(plan)
-    due = {member for hook in prepared.due for member in hook.members}
-    for round_, members in enumerate(rollout.rounds, 1):
-        for member in members:
-            seat = seats.get(member, PlannedMember(id=member, client_id=member))
-            action = "kohort bridge" if member == BRIDGE else _DONE[rollout.action]
-            yield {
-                "round": round_,
-                "action": action,
-                **fields(seat, "id", "instance", "client_id", "host", "library"),
-                "name": seat.label,
-                "change": _change(order, member, number, seat.library, rollout.action),
-                "state": _state(prepared, (number, round_), member in due),
-            }
-
-
-def _change(
-    order: Rounds, member: str, number: int, library: str | None, action: RoundAction
-) -> SettingsChange:
-    if action is RoundAction.STOP or member == BRIDGE:
-        return SettingsChange()
-    return settings_after(order.steps_of(member, number), library)
-
-
-def _state(prepared: PreparedPlan, place: Place, is_due: bool) -> str:
-    if place < prepared.place or (place == prepared.place and not is_due):
-        return "done"
-    return "due" if is_due else "to do"
+    by_text = {
+        repr(restart.change): restart.change for restart in restarts if restart.change != SettingsChange()
+    }
+    for text, change in by_text.items():
+        libraries = {restart.library or "the others" for restart in restarts if repr(restart.change) == text}
+        yield ", ".join(sorted(libraries)) if len(by_text) > 1 else "", change
 
 
 def stops_table(settings: RunSettings) -> Table:
@@ -246,53 +196,3 @@ def stop_texts(settings: RunSettings) -> Mapping[StopRule, str]:
         StopRule.BRIDGE: "`kohort bridge` ends before the group is converted",
         StopRule.INTERRUPTED: "Ctrl-C: after the round in progress; twice: at once",
     }
-
-
-# For programs
-
-
-def plan_data(prepared: PreparedPlan, settings: RunSettings) -> Facts:
-    """The plan in the document before it is carried out; the fields of a run say that nothing was done."""
-    plan = prepared.plan
-    return {
-        "group": plan.group,
-        "plan": fingerprint(plan),
-        "file": str(prepared.file),
-        "log": str(prepared.directory),
-        "state": "waiting",
-        "step": prepared.place[0],
-        "round": prepared.place[1],
-        "found": list(prepared.found),
-        "rehearsal": plan.rehearsal and fields(plan.rehearsal, "at", "seed", "seeds"),
-        "unrehearsed": prepared.unrehearsed or None,
-        "gate": prepared.gate and fields(prepared.gate, "open", "reasons"),
-        "limits": {**asdict(settings.limits), "restart_s": settings.restart_s},
-        "on_stop": "rollback" if settings.rolls_back else "stop",
-        "restarts": 0,
-        "steps": [_step_data(prepared, settings, number) for number in range(1, len(plan.steps) + 1)],
-        "stopped": None,
-        "report": None,
-        "error": None,
-    }
-
-
-def _step_data(prepared: PreparedPlan, settings: RunSettings, number: int) -> Facts:
-    plan = prepared.plan
-    step = plan.steps[number - 1]
-    rows = [{**row, "change": _as_data(row["change"])} for row in _rounds(prepared, number)]
-    return {
-        "step": number,
-        "id": step.id or None,
-        "title": step.title,
-        "restarts": rows,
-        "between": [condition_tag(one) for one in step.between],
-        "gate": [condition_tag(one) for one in step.gate],
-        "complete_when": step.complete_when or None,
-        "rehearsed": rehearsed_data(step),
-        "measured": None,
-        "most_without_owner_s": _most_without_owner_s(plan, step, settings.limits),
-    }
-
-
-def _as_data(change: object) -> Facts | None:
-    return change_data(change) if isinstance(change, SettingsChange) else None

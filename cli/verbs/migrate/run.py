@@ -1,57 +1,49 @@
 """The run of one plan, in a thread of its own: look at the group, carry out what the state machine orders, write down
 what happens before anything is done about it."""
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from cli.options import SourceOptions
 from cli.selection import ReusableSource
 from cli.verbs.migrate import event_documents as documents
+from cli.verbs.migrate.bridge_process import BridgeProcess
 from cli.verbs.migrate.event_documents import EventDocument, Facts, event_document
 from cli.verbs.migrate.hook import FormerHook, Hook, start_hook
+from cli.verbs.migrate.next_commands import NextCommands
+from cli.verbs.migrate.plan_data import plan_data
 from cli.verbs.migrate.prepare import PreparedPlan
 from cli.verbs.migrate.run_directory import RunDirectory
+from cli.verbs.migrate.settings import RunSettings
 from cli.verbs.migrate.sighting import Lookout
 from cli.verbs.migrate.telling import InHand, RunStatus
-from migration.execution.events import EndHooks, GroupSighting, HookResult, Order, RunHook, StepEnded
+from migration.execution.events import (
+    EndHooks,
+    GroupSighting,
+    HookResult,
+    Order,
+    RunHook,
+    StartBridge,
+    StepEnded,
+    StopBridge,
+)
 from migration.execution.machine import Execution, Phase
-from migration.execution.stops import Limits, Stop, StopRule
+from migration.execution.stops import Stop, StopRule
 from migration.gate.notes import fingerprint
 
 LOOK_S = 1.0  # Between two observations
 TICK_S = 0.2  # Between two looks at running hooks
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NextCommands:
-    """What an operator types when a run has stopped."""
-
-    again: str  # The command that is running
-    back: str  # The same with `--back`
-    connection: str  # The options of the cluster
-
-    def without_restart(self, restart: str) -> "NextCommands":
-        """As they are written down: the operator's command may contain a secret."""
-        return NextCommands(
-            again=self.again.replace(restart, "COMMAND"),
-            back=self.back.replace(restart, "COMMAND"),
-            connection=self.connection,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
-    """What is the same for all plans of a command."""
-
-    command: Sequence[str]  # The words of `--restart`
-    source: SourceOptions
-    limits: Limits = field(default_factory=Limits)
-    restart_s: float = 300.0  # After which a hook is ended
-    rolls_back: bool = False  # Whether a stop is followed by the way back
-    goes_back: bool = False  # Whether what was begun is undone, instead of the plan
+_STATES = {
+    Phase.WAITING: "running",
+    Phase.ACTING: "running",
+    Phase.FINISHED: "done",
+    Phase.STOPPED: "stopped",
+    Phase.ROLLED_BACK: "rolled-back",
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,10 +64,16 @@ class GroupRun:
     _began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _began_s: float = field(default_factory=time.monotonic)
     _is_logged: bool = True  # Whether the log can be written
+    _plan_id: str = field(init=False)
+    _bridge: BridgeProcess = field(init=False)
+    _bridge_lines: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
     _thread: threading.Thread | None = None
 
     def __post_init__(self) -> None:
         prepared = self.prepared
+        self._plan_id = fingerprint(prepared.plan)
+        source, lines = self.settings.source, self._bridge_lines
+        self._bridge = BridgeProcess(self.group, source, self.directory.path, lines.put)
         self._execution = Execution(
             prepared.plan,
             self.settings.limits,
@@ -129,7 +127,7 @@ class GroupRun:
             try:
                 while not execution.is_over or self._hooks:
                     if time.monotonic() >= look_s:
-                        self._observe(lookout.look(time.monotonic(), execution.step))
+                        self._observe(self._with_bridge(lookout.look(time.monotonic(), execution.step)))
                         look_s = time.monotonic() + LOOK_S
                     self._hear()
                     self._poll_hooks()
@@ -137,6 +135,8 @@ class GroupRun:
                     time.sleep(TICK_S)
             finally:
                 self._end_hooks()
+                self._bridge.stop()
+        self._note_bridge()
         self._note_end()
         self._show()
 
@@ -146,6 +146,10 @@ class GroupRun:
 
     def _observe(self, seen: GroupSighting) -> None:
         self._carry_out(self._execution.observe(seen))
+
+    def _with_bridge(self, seen: GroupSighting) -> GroupSighting:
+        self._note_bridge()
+        return replace(seen, asks=self._bridge.asks, bridge_problem=self._bridge.problem)
 
     def _hear(self) -> None:
         while self._heard < self._interrupts:
@@ -173,8 +177,17 @@ class GroupRun:
                 case EndHooks():
                     for hook in self._hooks:
                         hook.end(time.monotonic(), "it was interrupted")
-                case _:
-                    pass
+                case StartBridge():
+                    self._start_bridge()
+                case StopBridge():
+                    self._bridge.stop()
+
+    def _start_bridge(self) -> None:
+        try:
+            self._bridge.start()
+        except OSError as error:
+            message = f"The bridge cannot be started: {error.strerror or error}."
+            self._execution.halt(Stop(rule=StopRule.BRIDGE, message=message, at_s=time.monotonic()))
 
     def _start(self, order: RunHook) -> None:
         now_s, settings = time.monotonic(), self.settings
@@ -224,13 +237,12 @@ class GroupRun:
     def _note(self, facts: Facts, logged: Facts | None = None) -> bool:
         """Write an event down, and tell it; `logged`: as it is written. False if it cannot be written: then the run
         stops, as one that was killed could not continue."""
-        plan = fingerprint(self.prepared.plan)
         if self._is_logged:
             try:
-                self.directory.write(event_document(self.group, plan, logged or facts))
+                self.directory.write(event_document(self.group, self._plan_id, logged or facts))
             except OSError as error:
                 self._lose_log(f"{self.directory.path}: {error.strerror or error}")
-        self.tell(event_document(self.group, plan, facts))
+        self.tell(event_document(self.group, self._plan_id, facts))
         return self._is_logged
 
     def _lose_log(self, why: str) -> None:
@@ -259,6 +271,11 @@ class GroupRun:
         if not file.is_written and self._is_logged:
             self._lose_log(f"{file.file} cannot be written")
 
+    def _note_bridge(self) -> None:
+        with suppress(queue.Empty):
+            while True:
+                self._note(documents.bridge_line(self._bridge_lines.get_nowait()))
+
     def _note_end(self) -> None:
         execution = self._execution
         lasted_s = time.monotonic() - self._began_s
@@ -269,9 +286,38 @@ class GroupRun:
             notes.keep(notes.notes.without_from(0))  # So that the next run begins with the first step
             self._note(documents.rolled_back(lasted_s))
         else:
-            stop, rollback = execution.rollback_stop or execution.stop, execution.is_rollback
-            steps, costs = self.prepared.plan.steps, execution.costs.by_step
-            self._note(documents.stopped(stop, execution.place, (), steps, costs, rollback=rollback))
+            self._note(self._stopped(self.settings.following), self._stopped(self.settings.noted))
+
+    def _stopped(self, following: NextCommands) -> Facts:
+        execution = self._execution
+        stop = execution.rollback_stop or execution.stop
+        if stop is None:
+            raise ValueError("it has not stopped")
+        is_rollback, prepared = execution.is_rollback, self.prepared
+        commands = following.after_stop(
+            prepared.file,
+            prepared.plan,
+            execution.place,
+            is_rollback=is_rollback,
+            has_begun=bool(self.restarts or prepared.former.hooks),
+        )
+        steps, costs = prepared.plan.steps, execution.costs.by_step
+        return documents.stopped(stop, execution.place, tuple(commands), steps, costs, rollback=is_rollback)
+
+    def data(self) -> Facts:
+        """The plan in the last document of the command."""
+        status, error = self.status, None if self.error is None else str(self.error)
+        stop = status.rollback_stop or status.stop
+        return plan_data(
+            self.prepared,
+            self.settings,
+            state="failed" if error else _STATES[status.phase],
+            place=status.place,
+            restarts=self.restarts,
+            costs=status.costs,
+            stopped=None if stop is None else self._stopped(self.settings.following),
+            error=error,
+        )
 
     def _show(self) -> None:
         execution, now_s = self._execution, time.monotonic()

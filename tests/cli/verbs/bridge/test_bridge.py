@@ -324,5 +324,5 @@ def test_only_a_live_cluster_is_bridged(kohort: Kohort, tmp_path: Path) -> None:
 
 def test_watch_wants_execute_and_lines(kohort: Kohort) -> None:
     kohort("bridge", "payments", "-b", "localhost:1", "--watch").assert_refused("--execute")
-    answer = kohort("bridge", "payments", "-b", "localhost:1", "--watch", *DOING, "--output", "json")
-    answer.assert_refused("--output json")
+    answer = kohort("bridge", "payments", "-b", "localhost:1", "--watch", *DOING, "--output", "yaml")
+    answer.assert_refused("--output yaml")

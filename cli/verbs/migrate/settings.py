@@ -1,0 +1,46 @@
+"""What is the same for all plans of a command."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cli.options import SourceOptions
+from cli.verbs.migrate.hook import command_of
+from cli.verbs.migrate.next_commands import NextCommands
+from cli.verbs.migrate.options import OnStop, RunOptions
+from migration.execution.stops import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    command: Sequence[str]  # The words of `--restart`
+    source: SourceOptions
+    limits: Limits = field(default_factory=Limits)
+    restart_s: float = 300.0  # After which a hook is ended
+    rolls_back: bool = False  # Whether a stop is followed by the way back
+    goes_back: bool = False  # Whether what was begun is undone, instead of the plan
+    following: NextCommands
+    noted: NextCommands
+    """Those that are written down: without the operator's command, which may contain a secret."""
+
+
+def settings_of(
+    options: RunOptions, source: SourceOptions, following: NextCommands, noted: NextCommands
+) -> RunSettings:
+    """Raises UsageError: the restart command cannot be run."""
+    limits = Limits(
+        gate_s=options.gate_timeout,
+        return_s=options.return_timeout,
+        watch_s=options.watch,
+        tolerance=options.tolerance,
+        accept_drift=options.accept_drift,
+    )
+    return RunSettings(
+        command=command_of(options.restart),
+        source=source,
+        limits=limits,
+        restart_s=options.restart_timeout,
+        rolls_back=options.on_stop is OnStop.ROLLBACK,
+        goes_back=options.back,
+        following=following,
+        noted=noted,
+    )
