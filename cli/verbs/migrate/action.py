@@ -51,14 +51,7 @@ def migrate_groups(
     _refuse_same_groups({file: plan.group for file, plan in plans.items()})
     with ReusableSource(source) as opened, Spinner(f"reading {opened.name}"):
         prepared = [
-            prepare(
-                file,
-                plan,
-                opened,
-                settings.limits,
-                unrehearsed_allowed=options.unrehearsed or not consent.execute,
-            )
-            for file, plan in plans.items()
+            prepare(file, plan, opened, settings, executes=consent.execute) for file, plan in plans.items()
         ]
     if consent.place is not None:
         notice(f"the target is {consent.place}")

@@ -40,13 +40,12 @@ def event_document(group: str, plan: str, facts: Facts) -> EventDocument:
     return {"kohort": FORMAT_VERSION, "command": "migrate", "at": at, "group": group, "plan": plan, **facts}
 
 
-def run_began(plan: Plan, found: Sequence[str], processes: Mapping[str, str], *, resumed: bool) -> Facts:
+def run_began(plan: Plan, found: Sequence[str], *, resumed: bool) -> Facts:
     """`found`: what is known of former runs, a sentence each."""
     return {
         "event": "run-began",
         "resumed": resumed,
         "found": list(found),
-        "processes": dict(processes),
         "who": _who(),
         "cluster": plan.baseline.cluster if plan.baseline else None,
         "path": plan.path,

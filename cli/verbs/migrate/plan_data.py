@@ -10,6 +10,7 @@ from cli.verbs.migrate.settings import RunSettings
 from migration.bridge import BRIDGE
 from migration.execution.costs import StepCosts, most_without_owner_s
 from migration.execution.events import Place
+from migration.execution.rollback import BACK
 from migration.execution.rounds import Rounds
 from migration.execution.settings import SettingsChange, settings_after
 from migration.execution.stops import Limits
@@ -35,19 +36,20 @@ class PlannedRestart:
 
 def restarts_of(prepared: PreparedPlan, number: int) -> Iterator[PlannedRestart]:
     """Those of a step, in order."""
-    plan = prepared.plan
-    rollout = plan.steps[number - 1].rollout
+    plan, step = prepared.plan, prepared.way.steps[number - 1]
     seats = {member.id: member for member in plan.baseline.members} if plan.baseline else {}
     due = {member for hook in prepared.due for member in hook.members}
+    last = int(step.id.removeprefix(BACK)) - 1 if prepared.is_rollback else number
     order = Rounds(plan)
-    for round_, members in enumerate(rollout.rounds if rollout else (), 1):
+    for round_, members in enumerate(step.rollout.rounds if step.rollout else (), 1):
         for id_ in members:
             member = seats.get(id_, PlannedMember(id=id_, client_id=id_))
-            is_set = rollout is not None and rollout.action is not RoundAction.STOP and id_ != BRIDGE
-            steps = order.steps_of(id_, number) if is_set else ()
+            action = step.rollout.action if step.rollout else RoundAction.RESTART
+            is_set = action is not RoundAction.STOP and id_ != BRIDGE
+            steps = order.steps_of(id_, last) if is_set else ()
             yield PlannedRestart(
                 round=round_,
-                action="kohort bridge" if id_ == BRIDGE else rollout.action.value if rollout else "",
+                action="kohort bridge" if id_ == BRIDGE else action.value,
                 member=member,
                 change=settings_after(steps, member.library),
                 state=_state((number, round_), prepared.place, is_due=id_ in due),
@@ -87,6 +89,7 @@ def plan_data(
         "file": str(prepared.file),
         "log": str(prepared.directory),
         "state": state,
+        "rollback": prepared.is_rollback,
         "step": step,
         "round": round_,
         "found": list(prepared.found),
@@ -97,7 +100,8 @@ def plan_data(
         "on_stop": "rollback" if settings.rolls_back else "stop",
         "restarts": restarts,
         "steps": [
-            _step_data(prepared, settings, number, costs or {}) for number in range(1, len(plan.steps) + 1)
+            _step_data(prepared, settings, number, costs or {})
+            for number in range(1, len(prepared.way.steps) + 1)
         ],
         "stopped": stopped and {name: stopped[name] for name in rules},
         "report": None,
@@ -108,7 +112,7 @@ def plan_data(
 def _step_data(
     prepared: PreparedPlan, settings: RunSettings, number: int, costs: Mapping[int, StepCosts]
 ) -> Facts:
-    step = prepared.plan.steps[number - 1]
+    step = prepared.way.steps[number - 1]
     rows = [
         {
             **fields(restart, "round", "action"),

@@ -2,7 +2,7 @@
 reads; `kohort migrate` without `--execute` shows no more than this."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,16 +10,16 @@ from cli.errors import CommandError, RefusedError, UsageError
 from cli.selection import ReusableSource
 from cli.verbs.gate.action import NotesFile
 from cli.verbs.migrate.run_directory import FormerRuns, directory_of, read_former_runs
+from cli.verbs.migrate.settings import RunSettings
 from cli.verbs.migrate.sighting import Lookout
 from cli.verbs.plan.files import read_plan
-from groups.classic_streams import is_classic_streams, streams_threads
 from groups.counts import counted, first_names
 from groups.findings import Level
 from groups.model import Group
 from migration.execution.events import Place, RunHook
 from migration.execution.machine import Execution, Phase, Resumed
-from migration.execution.settings import UnknownLibraryError, settings_after
-from migration.execution.stops import Limits, Stop, StopRule
+from migration.execution.preflight import CannotCarryOutError, check_plan
+from migration.execution.stops import StopRule
 from migration.gate.observation import GateResult
 from migration.model import Plan, PlanVerdict
 from migration.plan_file import plan_to_data
@@ -32,11 +32,10 @@ PLAN_COPY = "plan.yaml"  # The plan as it is carried out, in the directory of th
 class PreparedPlan:
     file: Path
     plan: Plan
+    way: Plan  # What is carried out: the plan, or its rollback
+    is_rollback: bool
     former: FormerRuns
     notes: NotesFile
-    processes: Mapping[
-        str, str
-    ]  # The process of each member, by the ids of the plan, where several share one
     unrehearsed: str  # Why there are no rehearsed costs; empty if there are
     rehearsed_now: bool
     cluster: str | None
@@ -61,50 +60,45 @@ class PreparedPlan:
 def read_runnable_plan(file: Path) -> Plan:
     """Raises CommandError: the file cannot be read. Raises UsageError: it has no plan that can be carried out."""
     plan = read_plan(file)
-    if plan.verdict is PlanVerdict.BLOCKED:
-        blockers = [finding.message for finding in plan.findings if finding.level is Level.BLOCKER]
-        raise UsageError(f"{file}: the plan of {plan.group} is blocked: {' '.join(blockers)}")
+    try:
+        check_plan(plan)
+    except CannotCarryOutError as error:
+        raise UsageError(f"{file}: {error}") from None
     if not plan.steps:
-        raise UsageError(
-            f"{file}: the group {plan.group} already uses the target protocol: there is nothing to do"
-        )
-    if plan.baseline is None:
-        raise UsageError(
-            f"{file}: the plan does not say for which members it was made. Make a new plan: kohort plan"
-        )
-    for member in plan.baseline.members:
-        try:
-            settings_after(plan.steps, member.library)
-        except UnknownLibraryError as error:
-            remedy = f"make a new plan with --client {member.label}=LIBRARY"
-            raise UsageError(
-                f"{file}: {error}, and the library of {member.label} is not known: {remedy}"
-            ) from None
+        why = f"the group {plan.group} already uses the target protocol: there is nothing to do"
+        raise UsageError(f"{file}: {why}")
     return plan
 
 
 def prepare(
-    file: Path, plan: Plan, source: ReusableSource, limits: Limits, *, unrehearsed_allowed: bool
+    file: Path, plan: Plan, source: ReusableSource, settings: RunSettings, *, executes: bool
 ) -> PreparedPlan:
     """Raises UsageError: the plan is not, or no longer, for this group; or it must not be carried out."""
     former, notes = read_former_runs(directory_of(file), plan), NotesFile.of_plan(file, plan, is_written=True)
     plan = _as_begun(file, plan, former)
     lookout = Lookout(plan=plan, source=source, with_offsets=False)
-    resumed = _resumed(former, notes, plan)
-    execution = Execution(plan, replace(limits, watch_s=0.0), resumed=resumed)
+    execution = Execution(
+        plan,
+        replace(settings.limits, watch_s=0.0),
+        resumed=_resumed(former, notes, plan),
+        goes_back=settings.goes_back,
+    )
     seen = lookout.look(time.monotonic(), execution.step)
     if seen.problem:
         raise (RefusedError if seen.is_refused else CommandError)(f"{plan.group}: {seen.problem}")
     orders = execution.observe(seen)
     if not execution.acting:
         execution.observe(lookout.look(time.monotonic(), execution.step))
-    _refuse(file, execution.stop)
-    processes = _processes(plan, former, seen.group)
-    plan, why_not, is_new = _with_rehearsal(plan, former, source)
+    if execution.phase is Phase.STOPPED and execution.stop is not None:
+        refuse = RefusedError if execution.stop.rule is StopRule.REFUSED else UsageError
+        raise refuse(f"{file}: {execution.stop.message} {execution.stop.remedy}")
+    why_not, is_new = "", False
+    if not execution.is_rollback:
+        plan, why_not, is_new = _with_rehearsal(plan, former, seen.group, source)
     if plan.verdict is PlanVerdict.BLOCKED:
         blocker = next(finding for finding in plan.findings if finding.level is Level.BLOCKER)
         raise UsageError(f"{file}: {blocker.message} {blocker.remedy}")
-    if why_not and not unrehearsed_allowed:
+    if why_not and executes and not (settings.is_unrehearsed or former.hooks):
         raise UsageError(
             f"{file}: the plan cannot be rehearsed: {why_not}. With --unrehearsed it is carried out all the same: then "
             "no cost can stop it"
@@ -112,9 +106,10 @@ def prepare(
     return PreparedPlan(
         file=file,
         plan=plan,
+        way=execution.plan if execution.is_rollback else plan,
+        is_rollback=execution.is_rollback,
         former=former,
         notes=notes,
-        processes=processes,
         unrehearsed=why_not,
         rehearsed_now=is_new,
         cluster=seen.cluster.id,
@@ -126,17 +121,19 @@ def prepare(
 
 
 def _as_begun(file: Path, plan: Plan, former: FormerRuns) -> Plan:
-    """The plan with the rehearsal of the run that began. UsageError: the file has changed since."""
+    """The plan, with the rehearsal of a run before. UsageError: the file has changed since its run began."""
     copy = directory_of(file) / PLAN_COPY
-    if not former.hooks or not copy.exists():
+    if not former.events or not copy.exists():
         return plan
     begun = read_plan(copy)
-    if _essence(begun) != _essence(plan):
+    if _essence(begun) == _essence(plan):
+        return begun if plan.rehearsal is None else plan
+    if former.hooks:
         raise UsageError(
             f"{file}: its steps have changed since its run began: {copy} has the plan as it was. Copy that one back, "
             "or make a new plan of the group as it is now: kohort plan"
         )
-    return begun if plan.rehearsal is None else plan
+    return plan
 
 
 def _essence(plan: Plan) -> object:
@@ -149,20 +146,17 @@ def _resumed(former: FormerRuns, notes: NotesFile, plan: Plan) -> Resumed:
     return former.resumed({number: gate.members for number, gate in notes.notes.opened.items()}, plan)
 
 
-def _refuse(file: Path, stop: Stop | None) -> None:
-    if stop is None:
-        return
-    if stop.rule is StopRule.REFUSED:
-        raise RefusedError(f"{file}: {stop.message} {stop.remedy}")
-    raise UsageError(f"{file}: {stop.message} {stop.remedy}")
-
-
-def _with_rehearsal(plan: Plan, former: FormerRuns, source: ReusableSource) -> tuple[Plan, str, bool]:
+def _with_rehearsal(
+    plan: Plan, former: FormerRuns, group: Group | None, source: ReusableSource
+) -> tuple[Plan, str, bool]:
     """The plan with the costs of a rehearsal on the present group, why it has none, and whether it was played now."""
     if plan.rehearsal is not None:
         return plan, "", False
     if former.hooks:
         return plan, "it has begun, and a rehearsal begins with the group as the plan found it", False
+    present = {member.id for member in group.members} if group else set()
+    if plan.baseline and any(member.id not in present for member in plan.baseline.members):
+        return plan, "members have been restarted since it was made, so make a new one: kohort plan", False
     # Imports the simulation, which a plan that was rehearsed does not need.
     from cli.verbs.rehearse.action import find, rehearsed
 
@@ -174,19 +168,6 @@ def _with_rehearsal(plan: Plan, former: FormerRuns, source: ReusableSource) -> t
     return played, "", True
 
 
-def _processes(plan: Plan, former: FormerRuns, group: Group | None) -> Mapping[str, str]:
-    """The processes of Kafka Streams, each of which has several members; as they were when the first run began."""
-    for event in former.events:
-        noted = event.get("processes")
-        if isinstance(noted, dict) and noted:
-            return {str(member): str(process) for member, process in noted.items()}
-    if group is None or not is_classic_streams(group):
-        return {}
-    known = {member.id for member in plan.baseline.members} if plan.baseline else set()
-    threads = [thread for thread in streams_threads(group) if thread.member.id in known]
-    return {thread.member.id: thread.process for thread in threads if thread.process is not None}
-
-
 def _found(plan: Plan, former: FormerRuns, notes: NotesFile, execution: Execution) -> Iterator[str]:
     """What there is of former runs, and where this one begins."""
     if former.damaged:
@@ -195,7 +176,7 @@ def _found(plan: Plan, former: FormerRuns, notes: NotesFile, execution: Executio
     if former.others:
         yield "The directory of the run has the log of another plan too, which is not used."
     opened = [number for number in sorted(notes.notes.opened) if number]
-    if execution.is_rollback:
+    if former.resumed({}, plan).rollback is not None:
         yield "Its rollback has begun, and is continued."
     elif opened:
         last = opened[-1]

@@ -25,13 +25,14 @@ from cli.verbs.plan.blocks import rehearsed_line
 from groups.counts import counted, first_names
 from groups.model import Problem
 from groups.times import seconds_text
+from migration.bridge import BRIDGE
 from migration.execution.events import Place
 from migration.execution.settings import SettingsChange
 from migration.execution.stops import StopRule
-from migration.model import Plan, RoundAction, Step
+from migration.model import Step, StepFigures
 
-_DONE = {RoundAction.RESTART: "restart", RoundAction.STOP: "stop", RoundAction.START: "start"}
 _FIGURES = ("rebalances", "moved", "without_owner_s", "read_twice", "lasted_s")
+_UNSET = ("stop", "kohort bridge")  # Actions without lines
 MOST_ROWS = 40  # Members of a step in the table; JSON has all
 
 
@@ -50,28 +51,34 @@ def preview_document(
 
 def question(plans: Sequence[PreparedPlan]) -> str:
     """What is to be confirmed, after `about to`."""
-    restarts = sum(_restarts(prepared.plan) for prepared in plans)
+    todo = sum(_restarts_to_come(prepared) for prepared in plans)
     groups = f"the group {plans[0].plan.group}" if len(plans) == 1 else counted(len(plans), "group")
-    return f"migrate {groups}, which takes {counted(restarts, 'restart')}"
+    what = "roll back" if all(prepared.is_rollback for prepared in plans) else "migrate"
+    return f"{what} {groups}, which takes {counted(todo, 'restart')}"
 
 
-def _restarts(plan: Plan) -> int:
-    return sum(len(members) for step in plan.steps if step.rollout for members in step.rollout.rounds)
+def _restarts_to_come(prepared: PreparedPlan) -> int:
+    numbers = range(1, len(prepared.way.steps) + 1)
+    restarts = (restart for number in numbers for restart in restarts_of(prepared, number))
+    return sum(restart.state != "done" and restart.member.client_id != BRIDGE for restart in restarts)
 
 
 # For people
 
 
 def _blocks(prepared: PreparedPlan, settings: RunSettings) -> Iterator[Block]:
-    plan = prepared.plan
+    plan, way = prepared.plan, prepared.way
     members = len(plan.baseline.members) if plan.baseline else 0
-    yield Heading(f"{plan.group}: {plan.origin} → {plan.destination.value}", level=1)
-    yield Text(f"{plan.path.capitalize()}: {counted(len(plan.steps), 'step')}, {counted(members, 'member')}.")
-    yield Text(_rehearsed(prepared), Role.WARNING if prepared.unrehearsed else Role.GOOD)
+    is_back = prepared.is_rollback
+    way_text = f"back to {plan.origin}" if is_back else f"{plan.origin} → {plan.destination.value}"
+    yield Heading(f"{plan.group}: {way_text}", level=1)
+    yield Text(f"{way.path.capitalize()}: {counted(len(way.steps), 'step')}, {counted(members, 'member')}.")
+    if not is_back:
+        yield Text(_rehearsed(prepared), Role.WARNING if prepared.unrehearsed else Role.GOOD)
     if prepared.found:
         yield Bullets(prepared.found)
     yield Text(_begins(prepared))
-    for number, step in enumerate(plan.steps, 1):
+    for number, step in enumerate(way.steps, 1):
         yield from _step_blocks(prepared, settings, number, step)
     yield Text(f"The log of the run: {prepared.directory}")
 
@@ -85,7 +92,9 @@ def _rehearsed(prepared: PreparedPlan) -> str:
 
 
 def _begins(prepared: PreparedPlan) -> str:
-    where = "before step 1" if not prepared.place[0] else f"at {place_text(prepared.place)}"
+    if not prepared.way.steps:
+        return "Nothing was begun, so there is nothing to go back from."
+    where = f"at {place_text(prepared.place)}" if prepared.place[0] else "before step 1"
     if prepared.due:
         return f"It begins {where}, with {first_names([hook.seat.label for hook in prepared.due])}."
     gate = prepared.gate
@@ -100,7 +109,7 @@ def place_text(place: Place) -> str:
 
 def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, step: Step) -> Iterator[Block]:
     plan = prepared.plan
-    yield Heading(f"Step {number} of {len(plan.steps)}: {step.title}")
+    yield Heading(f"Step {number} of {len(prepared.way.steps)}: {step.title}")
     restarts = list(restarts_of(prepared, number))
     if not restarts:
         yield Text("Nothing is restarted: the step is awaited.")
@@ -112,6 +121,8 @@ def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, ste
                 f"Lines{f' of {libraries}' if libraries else ''}, against the configuration before the migration:"
             )
             yield Code(tuple(lines), language="properties")
+        else:
+            yield Text(f"Lines{f' of {libraries}' if libraries else ''}: as before the migration.")
         for remark in change.remarks:
             yield Text(_remark_text(remark), Role.WARNING)
     shown = restarts[:MOST_ROWS]
@@ -134,7 +145,7 @@ def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, ste
         yield Text(f"Gate: {step.complete_when}")
     if step.rehearsed is not None:
         played = (("median", step.rehearsed.median), ("worst", step.rehearsed.worst))
-        rows: list[list[Cell]] = [[what, *cells_of(fields(figures, *_FIGURES))] for what, figures in played]
+        rows: list[list[Cell]] = [[what, *cells_of(_figures(figures))] for what, figures in played]
         names = ("FIGURES", "#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#LASTED")
         yield Table(columns=columns(*names), rows=rows)
         most_s = allowed_without_owner_s(plan, step, settings.limits)
@@ -142,6 +153,15 @@ def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, ste
             yield Text(
                 f"It is stopped when partitions have had no owner for more than {seconds_text(most_s)} in all."
             )
+
+
+def _figures(figures: StepFigures) -> dict[str, float | None]:
+    """The figures of a rehearsal; those that were read from a file are whole numbers again."""
+    known = fields(figures, *_FIGURES)
+    return {
+        name: int(figure) if figure is not None and float(figure).is_integer() else figure
+        for name, figure in known.items()
+    }
 
 
 def _remark_text(remark: str) -> str:

@@ -78,7 +78,6 @@ class GroupRun:
             prepared.plan,
             self.settings.limits,
             resumed=prepared.resumed,
-            processes=prepared.processes,
             rolls_back=self.settings.rolls_back,
             goes_back=self.settings.goes_back,
         )
@@ -96,7 +95,9 @@ class GroupRun:
 
     @property
     def is_finished(self) -> bool:
-        return self.error is None and self.status.phase is Phase.FINISHED
+        """Whether it has done what the command asked for."""
+        aim = Phase.ROLLED_BACK if self.settings.goes_back else Phase.FINISHED
+        return self.error is None and self.status.phase is aim
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._in_thread, name=f"migrate {self.group}")
@@ -117,9 +118,7 @@ class GroupRun:
     def run(self) -> None:
         """Carry out the plan until it is finished or stopped."""
         execution, prepared = self._execution, self.prepared
-        self._note(
-            documents.run_began(prepared.plan, prepared.found, prepared.processes, resumed=self._is_resumed)
-        )
+        self._note(documents.run_began(prepared.plan, prepared.found, resumed=self._is_resumed))
         self._await_former_hooks()
         with ReusableSource(self.settings.source) as source:
             lookout = Lookout(plan=prepared.plan, source=source)

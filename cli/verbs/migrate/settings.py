@@ -18,6 +18,7 @@ class RunSettings:
     restart_s: float = 300.0  # After which a hook is ended
     rolls_back: bool = False  # Whether a stop is followed by the way back
     goes_back: bool = False  # Whether what was begun is undone, instead of the plan
+    is_unrehearsed: bool = False  # Whether plans that cannot be rehearsed are carried out
     following: NextCommands
     noted: NextCommands
     """Those that are written down: without the operator's command, which may contain a secret."""
@@ -41,6 +42,7 @@ def settings_of(
         restart_s=options.restart_timeout,
         rolls_back=options.on_stop is OnStop.ROLLBACK,
         goes_back=options.back,
+        is_unrehearsed=options.unrehearsed,
         following=following,
         noted=noted,
     )

@@ -49,7 +49,7 @@ class Story:
         )
 
     def begin(self, found: Sequence[str] = ()) -> None:
-        facts = documents.run_began(self.plan, found, {}, resumed=bool(found))
+        facts = documents.run_began(self.plan, found, resumed=bool(found))
         self.tell(0, {**facts, "who": WHO})
         if not found:
             self.happen(2, GateChecked(at_s=0, place=(0, 0), result=OPEN))
