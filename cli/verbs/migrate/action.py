@@ -151,7 +151,8 @@ def _carry_out(
     conductor = Conductor(telling, fleet)
     runs = []
     for one, directory in zip(prepared, directories, strict=True):
-        _keep_plan(one)
+        if not one.is_rollback:
+            _keep_plan(one)
         runs.append(GroupRun(prepared=one, settings=settings, directory=directory, tell=conductor.told.put))
     conductor.conduct(runs)
     telling.end(
