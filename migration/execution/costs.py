@@ -56,7 +56,7 @@ class CostMeter:
             costs.lasted_s = seen.at_s - costs.began_s
             costs.without_owner_s += self._time_without_owner(former, seen, unowned)
             self._count_rebalances(costs, former, seen)
-            costs.lag_s = lag_s = self._lag_s(seen)
+            costs.lag_s = lag_s = self._lag_s(seen) if seen.lag is not None else costs.lag_s
             if lag_s is not None:
                 costs.most_lag_s = max(lag_s, costs.most_lag_s or 0.0)
                 costs.first_lag_s = lag_s if costs.first_lag_s is None else costs.first_lag_s

@@ -46,6 +46,7 @@ class BridgeStopped(Exception):
 class BridgeEvent:
     at_s: float
     step: BridgeStep
+    leader: str | None = None  # As the bridge learned when it last joined
 
 
 def bridge_group(
@@ -75,6 +76,7 @@ class BridgeChange:
     is_watched: bool = False
     is_json: bool = False  # Whether the lines of `--watch` are documents
     events: list[BridgeEvent] = field(default_factory=list)
+    leader: str | None = None  # As the bridge learned when it last joined; None: not known
     is_converted: bool | None = None
     """Whether the group has been converted with the bridge; None means that nothing was done."""
     why_not: str | None = None
@@ -195,6 +197,7 @@ class BridgeChange:
         self, source: WireSource, progress: BridgeProgress, member: Membership | None
     ) -> BridgeStep:
         standing = member.standing if member else None
+        self.leader = standing.leader if standing else None
         if standing is None or standing.lost is not None:
             raise BridgeStopped("it has not joined" if standing is None else str(standing.lost))
         if standing.member is None:
@@ -225,7 +228,7 @@ class BridgeChange:
         """Record and print a step, unless it equals the previous one."""
         if self.events and self.events[-1].step == step:
             return
-        event = BridgeEvent(at_s=time.monotonic() - began, step=step)
+        event = BridgeEvent(at_s=time.monotonic() - began, step=step, leader=self.leader)
         self.events.append(event)
         if self.is_watched:
             write_line(json.dumps(self._step_document(event)) if self.is_json else line_of(event))
@@ -242,7 +245,8 @@ class BridgeChange:
             "why": step.why,
             "restart": restarts,
         }
-        return {"kohort": FORMAT_VERSION, "command": "bridge", "group": self.name, "step": of_step}
+        shared = {"kohort": FORMAT_VERSION, "command": "bridge", "group": self.name}
+        return {**shared, "leader": event.leader, "step": of_step}
 
     def _leave(self, member: Membership | None) -> None:
         why_not = member.leave() if member else None

@@ -32,6 +32,7 @@ class BridgeProcess:
     directory: Path
     tell: Callable[[str], None]
     asks: MemberRestart | None = None  # The restart that it asks for now
+    leader: str | None = None  # Of the group, as the bridge learned when it last joined
     _process: subprocess.Popen[str] | None = None
     _reader: threading.Thread | None = None
     _is_ending: bool = False
@@ -49,7 +50,7 @@ class BridgeProcess:
         """Raises OSError. One that is running stays."""
         if self._process is not None and self._process.poll() is None:
             return
-        self._is_ending, self.asks, self._last = False, None, []
+        self._is_ending, self.asks, self.leader, self._last = False, None, None, []
         self._process = subprocess.Popen(  # noqa: S603  (Kohort itself)
             [sys.executable, "-P", "-m", __name__, *self._arguments()],
             stdin=subprocess.PIPE,
@@ -66,7 +67,7 @@ class BridgeProcess:
 
     def stop(self) -> None:
         """Have it leave the group."""
-        process, self._is_ending, self.asks = self._process, True, None
+        process, self._is_ending, self.asks, self.leader = self._process, True, None, None
         if process is None:
             return
         with suppress(ProcessLookupError):
@@ -121,6 +122,7 @@ class BridgeProcess:
         except (ValueError, KeyError, TypeError, AttributeError):
             text = line.removeprefix("kohort: ")
         else:
+            self.leader = document.get("leader")
             self.asks = restarts[0] if move is Move.RESTART and restarts else None
         self._last = [*self._last, text][-LAST_LINES:]
         self.tell(text)

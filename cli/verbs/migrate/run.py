@@ -64,6 +64,7 @@ class GroupRun:
     _began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _began_s: float = field(default_factory=time.monotonic)
     _is_logged: bool = True  # Whether the log can be written
+    _lag: int | None = None  # As last read
     _plan_id: str = field(init=False)
     _bridge: BridgeProcess = field(init=False)
     _bridge_lines: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
@@ -144,11 +145,20 @@ class GroupRun:
         return bool(self.prepared.former.events)
 
     def _observe(self, seen: GroupSighting) -> None:
+        self._lag = self._lag if seen.lag is None else seen.lag
         self._carry_out(self._execution.observe(seen))
 
     def _with_bridge(self, seen: GroupSighting) -> GroupSighting:
+        """What the bridge says, too; as a member it knows the leader, which a login may not be allowed to read."""
         self._note_bridge()
-        return replace(seen, asks=self._bridge.asks, bridge_problem=self._bridge.problem)
+        group, leader = seen.group, self._bridge.leader
+        if (
+            group is not None
+            and group.leader is None
+            and any(leader == member.id for member in group.members)
+        ):
+            group = replace(group, leader=leader, leader_problem=None)
+        return replace(seen, group=group, asks=self._bridge.asks, bridge_problem=self._bridge.problem)
 
     def _hear(self) -> None:
         while self._heard < self._interrupts:
@@ -339,7 +349,7 @@ class GroupRun:
             gate=execution.gate,
             waits_s=max(0.0, execution.limits.gate_s - (execution.deadline_s - now_s)),
             gives_up_s=execution.limits.gate_s,
-            lag=None,
+            lag=self._lag,
             lag_s=costs.lag_s if costs else None,
             costs=dict(execution.costs.by_step),
             limits=execution.limits,
