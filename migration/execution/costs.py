@@ -19,7 +19,7 @@ LEAST_PARTITION_S = 1.0
 class StepCosts:
     began_s: float
     lasted_s: float = 0.0
-    rebalances: int | None = 0  # Generations or epochs; None: the count began again
+    rebalances: int | None = 0  # Generations or epochs; None: not known, or the count began again
     without_owner_s: float = 0.0  # Partition-seconds
     lag_s: float | None = None
     """The present lag, as the time in which as many records are written; None: not known."""
@@ -48,8 +48,9 @@ class CostMeter:
     def begin(self, step: int, at_s: float) -> None:
         self.by_step.setdefault(step, StepCosts(began_s=at_s))
 
-    def add(self, step: int, seen: GroupSighting) -> None:
-        costs = self.by_step.get(step)
+    def add(self, step: int | None, seen: GroupSighting) -> None:
+        """Add a sighting to a step; None: all steps have ended."""
+        costs = None if step is None else self.by_step.get(step)
         unowned = self._without_owner(seen.group)
         former = self._former
         if costs is not None:
@@ -74,10 +75,12 @@ class CostMeter:
         return len(unowned & self._unowned) * (seen.at_s - former.at_s)
 
     def _count_rebalances(self, costs: StepCosts, former: GroupSighting | None, seen: GroupSighting) -> None:
-        before = epoch_of(former.group) if former is not None and former.group is not None else None
-        after = epoch_of(seen.group) if seen.group is not None else None
-        if costs.rebalances is not None and before is not None and after is not None:
-            costs.rebalances = costs.rebalances + after - before if after >= before else None
+        """Of a classic group, a live broker shows no generation: then the number is not known."""
+        if former is None or former.group is None or seen.group is None or costs.rebalances is None:
+            return
+        before, after = epoch_of(former.group), epoch_of(seen.group)
+        is_known = before is not None and after is not None and after >= before
+        costs.rebalances = costs.rebalances + (after or 0) - (before or 0) if is_known else None
 
     def _without_owner(self, group: Group | None) -> frozenset[tuple[str, int]]:
         """The partitions of the plan that no member owns. During a rebalance a broker does not show a classic group's

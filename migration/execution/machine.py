@@ -257,7 +257,7 @@ class Execution:
             self.happenings.append(kind(at_s=seen.at_s, place=self.place, member=seat, seat=member))
             if seat not in in_turn and self.place != START:
                 self._outside.setdefault(self.place[0], set()).add(seat)
-        self.costs.add(self._costly, seen)
+        self.costs.add(self._costly if self._ends_s is None else None, seen)
         self._group = seen.group
         return changes
 

@@ -1,7 +1,7 @@
 """Show what carrying plans out would do; with consent, do it."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -17,13 +17,15 @@ from cli.progress import Spinner
 from cli.render.document import FORMAT_VERSION, Document
 from cli.render.output_format import OutputFormat
 from cli.selection import ReusableSource, is_live
+from cli.verbs.migrate.event_documents import EventDocument
 from cli.verbs.migrate.lines import Lines
 from cli.verbs.migrate.next_commands import NextCommands
 from cli.verbs.migrate.options import FleetOptions, RunOptions
 from cli.verbs.migrate.prepare import PreparedPlan, prepare, read_runnable_plan
 from cli.verbs.migrate.preview import preview_document, question
+from cli.verbs.migrate.report import write_reports
 from cli.verbs.migrate.run import GroupRun
-from cli.verbs.migrate.run_directory import RunDirectory
+from cli.verbs.migrate.run_directory import RunDirectory, read_former_runs
 from cli.verbs.migrate.settings import RunSettings, settings_of
 from cli.verbs.migrate.telling import JsonLines, Telling
 from cli.verbs.migrate.view import LiveView
@@ -158,10 +160,20 @@ def _carry_out(
     telling.end(
         {"kohort": FORMAT_VERSION, "command": "migrate", "plans": [run.data() for run in runs], "errors": []}
     )
+    if len(runs) == 1:
+        (run,), (directory,) = runs, directories
+        _report(directory.path, read_former_runs(directory.path, run.prepared.plan).events)
     for run in runs:
         if run.error is not None:
             raise run.error
     raise typer.Exit(ExitStatus.DONE if all(run.is_finished for run in runs) else ExitStatus.FALSE)
+
+
+def _report(directory: Path, events: Iterable[EventDocument]) -> None:
+    try:
+        notice(f"the report is {write_reports(directory, events)}")
+    except CommandError as error:  # which does not change how the run ended
+        notice(str(error))
 
 
 def _keep_plan(prepared: PreparedPlan) -> None:

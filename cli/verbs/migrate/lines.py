@@ -206,10 +206,11 @@ def figure_text(name: str, value: float) -> str:
 
 
 def _began(event: Event) -> str:
+    found = " ".join(event.texts("found"))
     if event.truth("resumed"):
-        return _detailed("the run continues", event.texts("found"))
+        return _detailed("the run continues", (found,))
     way = f"{event.text('from')} to {event.text('to')}" if event.text("to") else ""
-    return _detailed("the run begins", (event.text("path"), way, *event.texts("found")))
+    return _detailed("the run begins", (event.text("path"), way, found))
 
 
 def _detailed(text: str, details: Iterable[str]) -> str:

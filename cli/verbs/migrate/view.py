@@ -84,7 +84,8 @@ class LiveView:
 
     def event(self, document: Mapping[str, object]) -> None:
         event = Event(document)
-        self._log.extend(LogLine(event.at, event.group, text) for text in event_texts(event))
+        if event.kind != "stopped":  # which is shown by itself
+            self._log.extend(LogLine(event.at, event.group, text) for text in event_texts(event))
         if event.kind in ("run-began", "stopped"):
             self._commands[event.group] = event.texts("commands")
         elif event.kind == "interrupted":
@@ -181,7 +182,7 @@ def _way(run: RunStatus) -> str:
     plan = run.plan
     parts = [plan.path, f"{plan.origin} to {plan.destination.value}" if plan.origin else ""]
     parts += [counted(len(plan.baseline.members), "member") if plan.baseline else ""]
-    parts += [counted(len(plan.steps), "step"), "continued" if run.resumed else ""]
+    parts += ["continued" if run.resumed else ""]
     return safe_text(", ".join(filter(None, parts)))
 
 
@@ -296,7 +297,7 @@ def _hand_lines(run: RunStatus, width: int) -> Iterator[Line]:
 
 
 def _gate_lines(run: RunStatus, width: int) -> Iterator[Line]:
-    """The gate that is awaited, with its checks: first those that are not open."""
+    """The gate that is awaited, with why each of its checks is not open."""
     gate = run.gate
     if gate is None:
         return
@@ -313,12 +314,15 @@ def _gate_lines(run: RunStatus, width: int) -> Iterator[Line]:
         Piece(answer_of(is_open), role),
         Piece(f", after {seconds_text(run.waits_s)}{'' if is_open else left}"),
     )
-    texts = [(None, text) for text in gate.reasons] if gate.differences or gate.strayed else []
-    checks = [(check.holds, f"{check.check}: {check.text}") for check in gate.checks]
-    for holds, text in [*texts, *sorted(checks, key=lambda check: check[0] is True)]:
-        answer = answer_of(holds) if (holds, text) in checks else "off plan"
+    texts = [("off plan", text) for text in gate.reasons] if gate.differences or gate.strayed else []
+    texts += [
+        (answer_of(check.holds), f"{check.check}: {check.text}") for check in gate.checks if not check.holds
+    ]
+    if passed := [check.check for check in gate.checks if check.holds]:
+        texts.append((answer_of(True), ", ".join(passed)))
+    for answer, text in texts:
         first, *more = folded(safe_text(text), width - 11, indent=0)[:MOST_REASON]
-        yield (Piece(f"  {answer:<9}", Role.GOOD if holds else Role.WARNING), first[0])
+        yield (Piece(f"  {answer:<9}", Role.GOOD if answer == answer_of(True) else Role.WARNING), first[0])
         yield from ((Piece(" " * 11), line[0]) for line in more)
 
 
@@ -375,7 +379,9 @@ def _cost_lines(run: RunStatus, width: int) -> Iterator[Line]:
     taken = max(map(line_width, lines))
     room = min(width - taken - 2, MOST_BAR)
     yield ()
-    of_what = "all steps" if is_whole else "the rollback" if run.is_rollback else f"step {run.place[0]}"
+    of_what = f"step {run.place[0]}"
+    if is_whole or run.is_rollback:
+        of_what = "the rollback" if run.is_rollback else "this run" if run.resumed else "all steps"
     what = Piece(f"Costs of {of_what}", Role.STRONG)
     if room < LEAST_BAR or not any(bar(row, room) for row in rows):
         yield from ((what,), *lines)
