@@ -3,7 +3,7 @@ IMAGE_BUILD ?= docker build
 # Nothing is left out: long tests run, and generated cases are many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: test-long regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges \
+.PHONY: test-long regexes oracle walks migrations unattended dry-runs pipeline fuzz kills tabs simulations changes bridges \
 	applications served-kills diagnoses incidents kerberos packages outages brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
 	bench-exporter bench-histories bench-recorder pictures site man stories lock dist image release-notes
@@ -15,7 +15,7 @@ $(VENV)/.ready-%: locks/%.txt $(SETUP)
 
 ##@ Long tests: `make test-long` is all of them, and takes hours
 
-test-long: regexes oracle walks migrations dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses incidents kerberos packages outages brokers ## Run everything that `make test` leaves out; takes hours
+test-long: regexes oracle walks migrations unattended dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses incidents kerberos packages outages brokers ## Run everything that `make test` leaves out; takes hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -31,6 +31,9 @@ migrations: $(SETUP) ## Carry out printed plans on a real broker while a produce
 	$(LONG) --durations 30 tests/migration tests/docs/migrate tests/groups/test_succession_broker.py \
 		tests/groups/offsets/test_proof.py tests/cli/verbs/offsets/test_cluster_copies.py \
 		tests/cli/test_classic_streams.py tests/cli/test_streams_walks.py
+
+unattended: $(SETUP) ## Have kohort migrate carry out 100 plans on a real broker, 102 where something goes wrong, and 100 that are killed (KOHORT_GROUPS_AT_ONCE)
+	KOHORT_KAFKA=$${KOHORT_KAFKA:-4.3.1} $(LONG) --capture no tests/migration/end_to_end/test_unattended.py
 
 brokers: $(SETUP) ## Run the tests of commands on a real broker that `make test` runs on `kohort serve`
 	KOHORT_BROKER=real $(BIN)/python -m pytest tests/cli --numprocesses $(JOBS) --dist loadfile

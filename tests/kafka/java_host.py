@@ -45,6 +45,13 @@ class JavaHost:
 
         self.log.wait(closed, f"{name} is closed", PATIENCE_S)
 
+    def end(self, name: str) -> None:
+        """Stop the last consumer, and the JVM."""
+        try:
+            self.stop(name)
+        finally:
+            self.crash()
+
     def crash(self) -> None:
         if self._child is not None:
             self._child.crash()

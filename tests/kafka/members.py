@@ -206,7 +206,7 @@ class Members:
         return Member(
             name=name,
             log=host.log,
-            stop=lambda: host.stop(name),
+            stop=lambda: host.end(name) if own_process else host.stop(name),
             act=lambda action, **fields: host.act(name, action, **fields),
             crash=crash,
         )

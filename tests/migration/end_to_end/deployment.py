@@ -17,7 +17,7 @@ from tests.kafka.wait import wait_until
 from tests.migration.end_to_end.application import Application, Subscription
 from tests.migration.end_to_end.consumption import interleavings, lost, outside, overlaps, repeated
 from tests.migration.end_to_end.journal import Journal, Partition
-from tests.migration.end_to_end.producer import SteadyProducer
+from tests.migration.end_to_end.producer import EVERY_S, SteadyProducer
 
 PARTITIONS = 6
 MEMBERS = 3
@@ -31,6 +31,8 @@ class Fleet:
     config: Mapping[str, str]
     static: bool = False
     polls_again: bool = False
+    own_process: bool = False  # Each of Java in a JVM that ends with it
+    every_s: float = EVERY_S  # How often a record is written to each partition
     subscribe: Callable[[str], Subscription] | None = None
 
 
@@ -118,7 +120,7 @@ def deployed(
     topics = {f"{prefix}-eu": PARTITIONS // 2, f"{prefix}-us": PARTITIONS // 2}
     create_topics(broker, topics)
     subscription = fleet.subscribe(prefix) if fleet.subscribe else Subscription(topics=sorted(topics))
-    producer = SteadyProducer(broker, topics)
+    producer = SteadyProducer(broker, topics, fleet.every_s)
     shared: dict[str, Any] = {"broker": broker, "group": group}
     with ExitStack() as stack:
 
@@ -136,6 +138,7 @@ def deployed(
                 members=members,
                 directory=directory,
                 polls_again=fleet.polls_again,
+                own_process=fleet.own_process,
             )
 
         *applications, stranger = [application(number, host) for number, host in enumerate(hosts, 1)]

@@ -19,16 +19,19 @@ ANSWER_S = 10.0
 class SteadyProducer:
     """A thread that writes a record to every partition again and again, until it is stopped."""
 
-    def __init__(self, broker: Broker, topics: Mapping[str, int]) -> None:
+    def __init__(self, broker: Broker, topics: Mapping[str, int], every_s: float = EVERY_S) -> None:
+        self._every_s = every_s
+        silent = {
+            "bootstrap.servers": broker.bootstrap,
+            "log_level": 0,
+        }  # Brokers are killed, and end before it
         # Idempotent: a retry is no second record. One request at a time: a new topic may show its leader before
         # that hosts it. It refuses the first batch then and takes the second, which is in flight, as the first of
         # a producer that it does not know; librdkafka 2.16 reads from that second success that the first batch is
         # in the log too ("implicitly acked"), and a record is gone.
-        self._producer = Producer(
-            {"bootstrap.servers": broker.bootstrap, "enable.idempotence": True, "max.in.flight": 1}
-        )
+        self._producer = Producer({**silent, "enable.idempotence": True, "max.in.flight": 1})
         self._partitions = [(name, number) for name, count in topics.items() for number in range(count)]
-        self._watermarks = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "absent"})
+        self._watermarks = Consumer({**silent, "group.id": "absent"})
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._written: Counter[Partition] = Counter()
@@ -63,7 +66,7 @@ class SteadyProducer:
         return self._watermarks.get_watermark_offsets(TopicPartition(topic, number), ANSWER_S)
 
     def _run(self) -> None:
-        while not self._stopping.wait(EVERY_S):
+        while not self._stopping.wait(self._every_s):
             for topic, partition in self._partitions:
                 self._producer.produce(topic, b"", partition=partition, on_delivery=self._delivered)
             self._producer.poll(0)

@@ -1,0 +1,23 @@
+"""The command that `kohort migrate` runs for a consumer, as `systemctl` would be: has the supervisor that listens on a
+port do it, and exits with the status that it is answered: `ctl.py PORT`."""
+
+import json
+import os
+import socket
+import sys
+
+asked = {
+    name.removeprefix("KOHORT_").lower(): value
+    for name, value in os.environ.items()
+    if name.startswith("KOHORT_")
+}
+with (
+    socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as supervisor,
+    supervisor.makefile("rw") as lines,
+):
+    lines.write(json.dumps({**asked, "process": os.getpid()}) + "\n")
+    lines.flush()
+    answer = lines.readline()
+status, said = json.loads(answer) if answer else (1, "the supervisor does not answer")
+print(said)
+sys.exit(status)
