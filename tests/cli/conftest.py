@@ -28,7 +28,7 @@ def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep commands that run inside this process and the developer's own contexts and data apart. Not the cache: it
     contains only jars, which would be fetched again."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("CONFIG", "DATA"):
+        for name in ("CONFIG", "DATA", "STATE"):
             patch.setenv(f"XDG_{name}_HOME", str(tmp_path_factory.mktemp(name.lower())))
         for name in VARIABLES:
             patch.delenv(f"KOHORT_{name}", raising=False)

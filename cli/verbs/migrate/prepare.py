@@ -86,6 +86,8 @@ def prepare(
     seen = lookout.look(time.monotonic(), execution.step)
     if seen.problem:
         raise (RefusedError if seen.is_refused else CommandError)(f"{plan.group}: {seen.problem}")
+    if seen.group is None and not former.events:
+        raise CommandError(f"{file}: there is no group {plan.group} in {source.name}")
     orders = execution.observe(seen)
     if not execution.acting:
         execution.observe(lookout.look(time.monotonic(), execution.step))

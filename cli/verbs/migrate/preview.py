@@ -26,6 +26,7 @@ from groups.counts import counted, first_names
 from groups.model import Problem
 from groups.times import seconds_text
 from migration.bridge import BRIDGE
+from migration.execution.costs import LEAST_LAG_S
 from migration.execution.events import Place
 from migration.execution.settings import SettingsChange
 from migration.execution.stops import StopRule
@@ -132,7 +133,6 @@ def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, ste
             "#ROUND",
             "ACTION",
             ("MEMBER", lambda restart: restart.member.label),
-            ("CLIENT-ID", lambda restart: restart.member.client_id),
             ("HOST", lambda restart: restart.member.host),
             "LIBRARY",
             "STATE",
@@ -206,7 +206,8 @@ def stop_texts(settings: RunSettings) -> Mapping[StopRule, str]:
         StopRule.WRONG_CONFIGURATION: "a member returns without the lines of its step",
         StopRule.CHANGED: "topics have changed"
         + (": accepted, by --accept-drift" if limits.accept_drift else ", unless --accept-drift is given"),
-        StopRule.LAG: f"the lag grows by more than {tolerance}, at least 1 min of records",
+        StopRule.LAG: f"the lag grows by the records of {limits.tolerance:g} rounds as rehearsed at worst, at "
+        f"least of {seconds_text(LEAST_LAG_S)}",
         StopRule.WITHOUT_OWNER: f"partitions have no owner for more than {tolerance}",
         StopRule.DIAGNOSE: "`kohort diagnose` finds an error that was not there at the start",
         StopRule.UNREADABLE: f"the group cannot be read for {seconds_text(limits.unreadable_s)}",
@@ -214,5 +215,6 @@ def stop_texts(settings: RunSettings) -> Mapping[StopRule, str]:
         StopRule.HOOK: "the command fails, or its member is still the same one",
         StopRule.HOOK_TIMEOUT: f"the command takes longer than {seconds_text(settings.restart_s)}",
         StopRule.BRIDGE: "`kohort bridge` ends before the group is converted",
+        StopRule.LOG: "the log of the run cannot be written",
         StopRule.INTERRUPTED: "Ctrl-C: after the round in progress; twice: at once",
     }

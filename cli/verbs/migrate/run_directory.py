@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from io import FileIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -220,21 +221,22 @@ class RunDirectory:
                 raise
         self.former = read_former_runs(self.path, plan)
         with _writable(self.path, "keep the plan in a writable directory"):
-            self._file = _opened(self.path / EVENTS)
+            self._log = _opened(self.path / EVENTS)
 
     def __enter__(self) -> "RunDirectory":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        self._log.close()
         for lock in self._locks:
             lock.close()
 
     def write(self, document: EventDocument) -> None:
         """Append an event; it is on disk when this returns. OSError."""
-        self._file.write(json.dumps(document, ensure_ascii=False).encode(errors="replace") + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        line = json.dumps(document, ensure_ascii=False).encode(errors="replace") + b"\n"
+        while line:
+            line = line[self._log.write(line) :]
+        os.fsync(self._log.fileno())
 
 
 def lock_directory() -> Path:
@@ -252,9 +254,10 @@ def _writable(path: Path, step: str) -> Iterator[None]:
         raise CommandError(f"{error.filename or path}: {error.strerror or error}: {step}") from None
 
 
-def _opened(file: Path) -> IO[bytes]:
-    """The log to append to; a last line that was cut off is ended, so that the next one stands alone."""
-    log = file.open("ab+")
+def _opened(file: Path) -> FileIO:
+    """The log to append to, without a buffer that would be written when it is closed; a last line that was cut off is
+    ended, so that the next one stands alone."""
+    log = FileIO(file, "ab+")
     if log.tell():
         log.seek(-1, os.SEEK_END)
         if log.read(1) != b"\n":
