@@ -3,6 +3,7 @@
 The texts that risks quote are from a running 4.3.1 broker and the clients of the field study.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -123,10 +124,18 @@ class PathContext:
         return tuple(member for member in self.members if (member.protocol or usual) is protocol)
 
     def ordered(self, members: Iterable[Member]) -> list[Member]:
+        if self.case.request.reverse:
+            return sorted(
+                members, key=lambda member: (_by_number(self.names[member.id]), member.id), reverse=True
+            )
         return sorted(members, key=lambda member: (self.names[member.id], member.id))
 
     def name(self, members: Iterable[Member]) -> tuple[str, ...]:
         return tuple(self.names[member.id] for member in members)
+
+
+def _by_number(name: str) -> list[str | int]:
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
 def planned_members(case: Case) -> tuple[model.PlannedMember, ...]:

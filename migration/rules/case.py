@@ -31,6 +31,7 @@ class PlanRequest:
     """Whether all members stop before any starts on the new protocol, so that nothing is converted online."""
     concurrency: int = 1  # Members that are restarted together, which takes `bounce_s` seconds
     bounce_s: float = DEFAULT_BOUNCE_S
+    reverse: bool = False  # Whether members are restarted from the last name to the first; 10 follows 9
     connection: ClusterOptions = field(default_factory=ClusterOptions)
     with_costs: bool = True  # Whether the costs of the steps are computed, which is most of the work
     most_rounds: int | None = None

@@ -87,6 +87,7 @@ def plan(
     frameworks: Sequence[str] = (),
     offline: bool = False,
     concurrency: int = 1,
+    reverse: bool = False,
     connection: ClusterOptions | None = None,
 ) -> Plan:
     """The plan for a group, with what `--client` and the other options said."""
@@ -99,6 +100,7 @@ def plan(
         frameworks=tuple(frameworks),
         offline=offline,
         concurrency=concurrency,
+        reverse=reverse,
         connection=connection or ClusterOptions(),
     )
     known = [Topic(name=name, partitions=2) for name in topics]

@@ -375,6 +375,13 @@ def assignors_in(of: Sequence[Condition]) -> set[str]:
     return {one.protocol for one in of if isinstance(one, ProtocolIs)}
 
 
+def test_members_can_be_restarted_from_the_last_number_to_the_first() -> None:
+    by_name, reversed_ = [1, 10, 11, *range(2, 10)], list(range(11, 0, -1))
+    for reverse, numbers in ((False, by_name), (True, reversed_)):
+        step = plan(sized(11, GROUP), COOPERATIVE, reverse=reverse).steps[0]
+        assert step.rounds == tuple((f"m{number}",) for number in numbers)
+
+
 def assert_restarted_few_at_a_time(step: Step, concurrency: int) -> None:
     """All threads of an instance of Kafka Streams restart together."""
     if step.round_action is RoundAction.RESTART:

@@ -27,6 +27,10 @@ def plan(
     offline: Annotated[
         bool, option("--offline", "Plan to stop all members before any starts on the new protocol.")
     ] = False,
+    reverse: Annotated[
+        bool,
+        option("--reverse", "Restart members from the last name to the first, as a StatefulSet does."),
+    ] = False,
     assignor: Annotated[
         str | None,
         option(
@@ -82,6 +86,7 @@ def plan(
     request = PlanRequest(
         destination=Destination("classic" if to is To.GENERIC else to.value),
         offline=offline,
+        reverse=reverse,
         assignor=action.assignor_of(assignor, to.value),
         frameworks=action.frameworks_of(framework or ()),
         connection=action.connection_of(source),

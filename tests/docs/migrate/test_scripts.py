@@ -141,7 +141,9 @@ class Service:
         seat = PlannedMember(
             id=f"{member}-id", client_id=member, host=f"/{pod['status']['podIP']}" if pod else None
         )
-        order = RunHook(place=(1, 1), members=(seat.id,), seat=seat, action=action, change=change)
+        order = RunHook(
+            place=(1, 1), members=(seat.id,), ids=(seat.id,), seat=seat, action=action, change=change
+        )
         command = (command or COMMANDS[self.kind]).replace("{files}", str(self.here))
         words = command_of(f"{DOCS / 'migrate'}/{command}")
         return result_of(start_hook(words, order, PLAN, self.here, time.monotonic(), 60.0))
