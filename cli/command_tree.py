@@ -279,10 +279,13 @@ def _is_typed(invocation: typer.Context, name: str) -> bool:
 def _fields_of(bundle: Any) -> list[inspect.Parameter]:
     """The options of a bundle; a field without an option is not read from the command line."""
     hints = get_type_hints(bundle, include_extras=True)
+    options = [field for field in dataclasses.fields(bundle) if get_origin(hints[field.name]) is Annotated]
     return [
         inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+            annotation=hints[field.name],
         )
-        for field in dataclasses.fields(bundle)
-        if get_origin(hints[field.name]) is Annotated
+        for field in options
     ]

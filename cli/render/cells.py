@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from groups.times import duration_text
 
@@ -19,6 +19,18 @@ class Duration(int):
 
 def duration_cell(seconds: float | None) -> Duration | None:
     return None if seconds is None else Duration(round(seconds * 1000))
+
+
+class Link(str):
+    """A cell whose text is a link in pages: to `target`, a relative address, as in a URL."""
+
+    __slots__ = ("target",)
+    target: str
+
+    def __new__(cls, text: str, target: str) -> Self:
+        link = super().__new__(cls, text)
+        link.target = target
+        return link
 
 
 Cell: TypeAlias = str | int | float | bool | None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from cli.render import document as doc
-from cli.render.cells import Cell, cell_text
+from cli.render.cells import Cell, Link, cell_text
 from cli.render.headings import role_of
 from cli.render.lines import Role
 from cli.render.page import PAGE_END, STYLE, page_head, prose_html, text_html
@@ -112,4 +112,6 @@ def _table(table: doc.Table) -> Iterator[str]:
 def _cell(cell: Cell, column: str, write: Callable[[str], str]) -> str:
     if cell == BOX:
         return '<input type="checkbox" aria-label="done">'
+    if isinstance(cell, Link):
+        return f'<a href="{text_html(cell.target)}">{write(cell_text(cell, column))}</a>'
     return str(cell) if type(cell) is int else write(cell_text(cell, column))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from cli.render import document as doc
-from cli.render.cells import cell_text, prose_parts, safe_text
+from cli.render.cells import Cell, Link, cell_text, prose_parts, safe_text
 from cli.render.page import text_html
 
 _LINKED = re.compile(
@@ -116,7 +116,11 @@ def _table(table: doc.Table) -> Iterator[str]:
     writers = [_prose_cell if column.is_prose else text_markdown for column in table.columns]
     for row in table.rows:
         cells = zip(writers, table.columns, row, strict=True)
-        yield _row(write(cell_text(cell, column.name)) for write, column, cell in cells)
+        yield _row(_cell(cell, write(cell_text(cell, column.name))) for write, column, cell in cells)
+
+
+def _cell(cell: Cell, text: str) -> str:
+    return f"[{text}]({cell.target})" if isinstance(cell, Link) else text
 
 
 def _row(cells: Iterable[str]) -> str:

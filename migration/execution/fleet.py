@@ -14,7 +14,6 @@ from enum import Enum
 
 from migration.execution.windows import Window, is_open, next_change
 from migration.model import Plan, PlanVerdict, RoundAction
-from migration.rebalancing import SESSION_S
 
 
 class GroupPhase(Enum):
@@ -76,8 +75,9 @@ class WaveStatus:
     ends: str  # Why no group will begin any more, before all have; or empty
 
 
-def fleet_group(plan: Plan, coordinator: int | None = None) -> FleetGroup:
-    """A plan as a fleet sees it, not yet begun. One without steps is finished, or blocked."""
+def fleet_group(plan: Plan, coordinator: int | None = None, watch_s: float = 0.0) -> FleetGroup:
+    """A plan as a fleet sees it, not yet begun. One without steps is finished, or blocked. `watch_s`: for how long a
+    group is watched after its last gate."""
     members = plan.baseline.members if plan.baseline else ()
     rollouts = [step.rollout for step in plan.steps if step.rollout]
     phase = GroupPhase.WAITING if plan.steps else GroupPhase.FINISHED
@@ -90,7 +90,7 @@ def fleet_group(plan: Plan, coordinator: int | None = None) -> FleetGroup:
             rollout.action is RoundAction.RESTART and not rollout.temporary_members and not rollout.leaving
             for rollout in rollouts
         ),
-        lasts_s=sum(_lasts_s(plan)) + SESSION_S,
+        lasts_s=sum(_lasts_s(plan)) + watch_s,
         phase=GroupPhase.BLOCKED if plan.verdict is PlanVerdict.BLOCKED else phase,
     )
 
@@ -123,8 +123,8 @@ class Fleet:
         smallest = sorted(groups, key=lambda group: (not group.has_begun, group.members, group.name))
         movable = [group for group in groups if group.has_begun or group.phase is GroupPhase.WAITING]
         least = min(movable, key=lambda group: (group.members, group.name), default=None)
-        self._canaries = options.first or ((least.name,) if least else ())
-        self._order = list(dict.fromkeys((*self._canaries, *(group.name for group in smallest))))
+        self.canaries = options.first or ((least.name,) if least else ())
+        self._order = list(dict.fromkeys((*self.canaries, *(group.name for group in smallest))))
         self._wave: tuple[str, ...] = ()
         self._number = 0
         self._wave_ended_s: float | None = None
@@ -173,7 +173,7 @@ class Fleet:
         if phase is not GroupPhase.STOPPED:
             return
         self._stopped += 1
-        if name in self._canaries:
+        if name in self.canaries:
             self._ends = self._ends or f"The canary {name} stopped."
         elif self._stopped >= self._options.most_stopped:
             stopped = "A group" if self._stopped == 1 else f"{self._stopped} groups"
@@ -189,7 +189,7 @@ class Fleet:
         return WaveStatus(
             phases={name: self._phases[name] for name in self._order},
             wave=self._number,
-            is_canary=bool(self._wave) and self._wave[0] in self._canaries,
+            is_canary=bool(self._wave) and self._wave[0] in self.canaries,
             wait=None if self._ends else self._wait(now, at_s),
             ends=self._ends,
         )
@@ -202,7 +202,7 @@ class Fleet:
             names = ", ".join(map(str, windows))
             return FleetWait(why=f"outside of --window {names}", until=self._next_change(now))
         if not self._wave_is_over:
-            wave = "the canary has" if self._wave[0] in self._canaries else f"wave {self._number} has"
+            wave = "the canary has" if self._wave[0] in self.canaries else f"wave {self._number} has"
             return FleetWait(why=f"until {wave} ended")
         if remaining_s := self._pauses(at_s):
             return FleetWait(why="a pause between two waves", until=now + timedelta(seconds=remaining_s))
@@ -235,7 +235,7 @@ class Fleet:
     def _candidates(self) -> tuple[str, ...]:
         """A canary that has not finished comes alone."""
         waiting = self._in(GroupPhase.WAITING)
-        return waiting[:1] if waiting and waiting[0] in self._canaries else waiting
+        return waiting[:1] if waiting and waiting[0] in self.canaries else waiting
 
     def _next_wave(self, now: datetime) -> tuple[str, ...]:
         wave: list[str] = []

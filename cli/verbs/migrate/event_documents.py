@@ -46,7 +46,7 @@ def run_began(plan: Plan, found: Sequence[str], *, resumed: bool) -> Facts:
         "event": "run-began",
         "resumed": resumed,
         "found": list(found),
-        "who": _who(),
+        "who": user_name(),
         "cluster": plan.baseline.cluster if plan.baseline else None,
         "path": plan.path,
         "from": plan.origin,
@@ -63,7 +63,7 @@ def run_began(plan: Plan, found: Sequence[str], *, resumed: bool) -> Facts:
     }
 
 
-def _who() -> str:
+def user_name() -> str:
     """`user@host` of this process."""
     try:
         user = getpass.getuser()

@@ -86,7 +86,7 @@ class Lines:
 
     def event(self, document: Mapping[str, object]) -> None:
         event = Event(document)
-        name = f"{safe_text(shown_id(event.group))}: " if self._several else ""
+        name = f"{safe_text(shown_id(event.group))}: " if self._several and event.group else ""
         lines = [f"{safe_text(event.at)} {name}{safe_text(text)}" for text in event_texts(event)]
         if lines and self._is_readable:
             try:
@@ -156,10 +156,42 @@ def event_text(event: Event) -> str:
             return "interrupted again: it stops at once"
         case "interrupted":
             return "interrupted: it stops after the round in progress; Ctrl-C again stops at once"
+        case "fleet-began" | "wave-began" | "fleet-waits" | "group-ended" | "fleet-ended":
+            return fleet_text(event)
         case "bridge":
             return f"bridge: {event.text('text')}"
         case kind:
             return f"another event: {kind}" if kind else "an event that cannot be read"
+
+
+def fleet_text(event: Event) -> str:
+    """An event of a fleet; the ends of its groups are events of theirs, unless one could not be begun."""
+    match event.kind:
+        case "fleet-began":
+            groups, finished, left_out = (
+                event.texts("groups"),
+                event.texts("finished"),
+                event.parts("left_out"),
+            )
+            what = "continues" if event.truth("resumed") else "begins"
+            counts = [f"{len(finished):,} finished before"] if finished else []
+            counts += [f"{len(left_out):,} left out"] if left_out else []
+            return _detailed(f"the run of {counted(len(groups), 'group')} {what}", counts)
+        case "wave-began":
+            groups = event.texts("groups")
+            if event.truth("canary"):
+                return f"wave {event.count('wave')}, a canary: {named(groups)}"
+            return f"wave {event.count('wave')}, {counted(len(groups), 'group')}: {named(groups)}"
+        case "fleet-waits":
+            until = f", until {event.text('until')}" if event.text("until") else ""
+            return f"the next group waits: {event.text('why')}{until}"
+        case "group-ended":
+            return f"not begun: {event.text('error')}" if event.text("error") else ""
+        case _:
+            states = event.part("states")
+            counts = [f"{states.count(name):,} {name}" for name in states.document if states.count(name)]
+            reason = event.text("reason")
+            return _detailed(f"the run has ended{_after(event)}", [", ".join(counts), reason])
 
 
 def named(names: Sequence[str]) -> str:

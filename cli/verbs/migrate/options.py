@@ -6,6 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from cli.options import duration_option, option
+from migration.execution.fleet import Spread
 from migration.rebalancing import SESSION_S
 
 _MOST_S = 86_400.0
@@ -17,11 +18,6 @@ _fleet = partial(option, rich_help_panel="Plans of several groups")
 class OnStop(Enum):
     STOP = "stop"
     ROLLBACK = "rollback"
-
-
-class Spread(Enum):
-    COORDINATOR = "coordinator"
-    HOST = "host"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,7 @@ class PreparedPlan:
     unrehearsed: str  # Why there are no rehearsed costs; empty if there are
     rehearsed_now: bool
     cluster: str | None
+    coordinator: int | None  # The broker's id; None: not known
     place: Place  # The round in progress, or whose gate is awaited
     due: tuple[RunHook, ...]  # Restarts that a former run left
     gate: GateResult | None  # None if restarts are due
@@ -56,10 +57,14 @@ class PreparedPlan:
     def resumed(self) -> Resumed:
         return _resumed(self.former, self.notes, self.plan)
 
+    def reread(self) -> "PreparedPlan":
+        """With what a run has written down since."""
+        former = read_former_runs(self.directory, self.plan)
+        return replace(self, former=former, notes=NotesFile.of_plan(self.file, self.plan, is_written=True))
 
-def read_runnable_plan(file: Path) -> Plan:
-    """Raises CommandError: the file cannot be read. Raises UsageError: it has no plan that can be carried out."""
-    plan = read_plan(file)
+
+def check_runnable(file: Path, plan: Plan) -> None:
+    """Raises UsageError: it cannot be carried out."""
     try:
         check_plan(plan)
     except CannotCarryOutError as error:
@@ -67,7 +72,6 @@ def read_runnable_plan(file: Path) -> Plan:
     if not plan.steps:
         why = f"the group {plan.group} already uses the target protocol: there is nothing to do"
         raise UsageError(f"{file}: {why}")
-    return plan
 
 
 def prepare(
@@ -115,6 +119,7 @@ def prepare(
         unrehearsed=why_not,
         rehearsed_now=is_new,
         cluster=seen.cluster.id,
+        coordinator=seen.group.coordinator.id if seen.group and seen.group.coordinator else None,
         place=execution.place,
         due=tuple(order for order in orders if isinstance(order, RunHook)),
         gate=execution.gate,

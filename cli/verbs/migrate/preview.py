@@ -52,13 +52,13 @@ def preview_document(
 
 def question(plans: Sequence[PreparedPlan]) -> str:
     """What is to be confirmed, after `about to`."""
-    todo = sum(_restarts_to_come(prepared) for prepared in plans)
+    todo = sum(restarts_to_come(prepared) for prepared in plans)
     groups = f"the group {plans[0].plan.group}" if len(plans) == 1 else counted(len(plans), "group")
     what = "roll back" if all(prepared.is_rollback for prepared in plans) else "migrate"
     return f"{what} {groups}, which takes {counted(todo, 'restart')}"
 
 
-def _restarts_to_come(prepared: PreparedPlan) -> int:
+def restarts_to_come(prepared: PreparedPlan) -> int:
     numbers = range(1, len(prepared.way.steps) + 1)
     restarts = (restart for number in numbers for restart in restarts_of(prepared, number))
     return sum(restart.state != "done" and restart.member.client_id != BRIDGE for restart in restarts)

@@ -3,11 +3,12 @@ what was rehearsed, and why it stopped. It is made from the events of all runs."
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
 from cli.output import render, write_file
-from cli.render.cells import Cell, duration_cell
+from cli.render.cells import Cell, Link, duration_cell
 from cli.render.document import (
     Block,
     Code,
@@ -44,9 +45,29 @@ _ENDS = {"finished": "finished", "stopped": "stopped", "rolled-back": "rolled ba
 _ROLES = {"finished": Role.GOOD, "stopped": Role.BAD, "rolled-back": Role.WARNING, "": Role.WARNING}
 
 
-def write_reports(directory: Path, documents: Iterable[Mapping[str, object]]) -> Path:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unbegun:
+    """A group of a fleet that has not been begun."""
+
+    group: str
+    state: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFacts:
+    """What the page of a fleet shows besides the events of its groups."""
+
+    links: Mapping[str, str]  # The address of each group's own report
+    unbegun: Sequence[Unbegun]
+    ends: str  # Why not all groups began; or empty
+
+
+def write_reports(
+    directory: Path, documents: Iterable[Mapping[str, object]], fleet: FleetFacts | None = None
+) -> Path:
     """Write the report as a page and as Markdown; the path of the page. Raises CommandError: they cannot be written."""
-    document = report_document(documents)
+    document = report_document(documents, fleet)
     for name, output in ((HTML, OutputFormat.HTML), (MARKDOWN, OutputFormat.MARKDOWN)):
         text = StringIO()
         render(document, output, text)
@@ -55,29 +76,58 @@ def write_reports(directory: Path, documents: Iterable[Mapping[str, object]]) ->
     return directory / HTML
 
 
-def report_document(documents: Iterable[Mapping[str, object]]) -> Document:
+def report_document(documents: Iterable[Mapping[str, object]], fleet: FleetFacts | None = None) -> Document:
+    """`fleet`: None for the report of one group."""
     courses = courses_of(documents)
-    blocks = _of_group(courses[0]) if len(courses) == 1 else _of_groups(courses)
+    blocks = _of_group(courses[0]) if fleet is None and len(courses) == 1 else _of_groups(courses, fleet)
     return Document(command="migrate", data={}, blocks=list(blocks))
 
 
 # Several groups
 
 
-def _of_groups(courses: Sequence[Course]) -> Iterator[Block]:
-    """All groups in a table, then those that did not finish; the others are folded."""
+def _of_groups(courses: Sequence[Course], fleet: FleetFacts | None) -> Iterator[Block]:
+    """All groups in a table, then those that did not finish. What has no report of its own follows; of groups that
+    finished, folded."""
+    links, unbegun = (fleet.links, fleet.unbegun) if fleet else ({}, ())
+    groups = len(courses) + len(unbegun)
     ends = Counter(course.end for course in courses)
-    counts = ", ".join(f"{ends[end]:,} {what}" for end, what in _ENDS.items() if ends[end])
-    yield Heading(f"Migration of {counted(len(courses), 'group')}: {counts or 'nothing has begun'}", level=1)
-    if not courses:
-        return
-    began_ms = min(course.began_ms for course in courses)
-    ended_ms = max(course.ended_ms for course in courses)
-    role = Role.GOOD if ends["finished"] == len(courses) else Role.BAD if ends["stopped"] else Role.WARNING
-    yield Text(f"{share_finished(ends['finished'], len(courses))} {_span(began_ms, ended_ms)}.", role)
-    yield table_of(
+    counts = [f"{ends[end]:,} {what}" for end, what in _ENDS.items() if ends[end]]
+    counts += [f"{count:,} {state}" for state, count in Counter(one.state for one in unbegun).items()]
+    summary = ", ".join(counts) or "nothing has begun"
+    yield Heading(f"Migration of {counted(groups, 'group')}: {summary}", level=1)
+    if courses:
+        began_ms = min(course.began_ms for course in courses)
+        ended_ms = max(course.ended_ms for course in courses)
+        role = Role.GOOD if ends["finished"] == groups else Role.BAD if ends["stopped"] else Role.WARNING
+        yield Text(f"{share_finished(ends['finished'], groups)} {_span(began_ms, ended_ms)}.", role)
+    if fleet and fleet.ends:
+        yield Text(f"Not every group was begun: {fleet.ends}", Role.WARNING)
+    if courses:
+        yield _group_table(courses, links)
+    if unbegun:
+        yield Heading("Not begun")
+        yield table_of(unbegun, "GROUP", "STATE", ("WHY-NOT", lambda one: one.why or None))
+    for course in courses:
+        if course.end != "finished":
+            yield Heading(shown_id(course.group))
+            yield from _stops(course, level=3) if course.group in links else _section(course, level=3)
+    for course in courses:
+        if course.end == "finished" and course.group not in links:
+            yield Details(
+                summary=f"{shown_id(course.group)}: {_verdict(course)}",
+                blocks=tuple(_section(course, level=3)),
+            )
+
+
+def _group_table(courses: Sequence[Course], links: Mapping[str, str]) -> Table:
+    def name(course: Course) -> Cell:
+        link = links.get(course.group)
+        return course.group if link is None else Link(course.group, link)
+
+    return table_of(
         sorted(courses, key=lambda course: list(_ROLES).index(course.end) if course.end != "finished" else 9),
-        ("GROUP", "group"),
+        ("GROUP", name),
         ("STATE", lambda course: _ENDS[course.end]),
         ("RULE", lambda course: course.stop.text("rule") or None if course.stop else None),
         ("#STEPS", lambda course: f"{_complete(course)}/{len(course.steps)}"),
@@ -86,16 +136,6 @@ def _of_groups(courses: Sequence[Course]) -> Iterator[Block]:
         ("#OF-WORST", _of_worst),
         ("#LASTED", lambda course: duration_cell((course.ended_ms - course.began_ms) / 1000)),
     )
-    for course in courses:
-        if course.end != "finished":
-            yield Heading(shown_id(course.group))
-            yield from _section(course, level=3)
-    for course in courses:
-        if course.end == "finished":
-            yield Details(
-                summary=f"{shown_id(course.group)}: {_verdict(course)}",
-                blocks=tuple(_section(course, level=3)),
-            )
 
 
 def share_finished(finished: int, groups: int) -> str:

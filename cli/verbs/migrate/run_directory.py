@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from cli.errors import CommandError, UsageError
 from cli.verbs.migrate.event_documents import EventDocument
@@ -202,31 +202,25 @@ def _event(line: bytes) -> Mapping[str, Any] | None:
     return event if is_whole else None
 
 
-class RunDirectory:
-    """Use it in a `with` block. Raises UsageError: another process carries out this plan, or a plan of its group.
-    Raises CommandError: the directory cannot be written."""
+class EventDirectory:
+    """A directory with a log of events, which one process writes. Use it in a `with` block. Raises UsageError: another
+    process does. Raises CommandError: the directory cannot be written."""
 
-    def __init__(self, plan_file: Path, plan: Plan, cluster: str | None) -> None:
-        self.path = directory_of(plan_file)
-        with _writable(self.path, "keep the plan in a writable directory"):
-            self.path.mkdir(mode=0o700, exist_ok=True)
-            self._locks = [_locked(self.path / _LOCK, f"{plan_file}")]
-        with _writable(lock_directory(), "set XDG_STATE_HOME to a writable directory"):
-            lock_directory().mkdir(mode=0o700, parents=True, exist_ok=True)
-            name = hashlib.sha256(f"{cluster}\n{plan.group}".encode()).hexdigest()[:32]
-            try:
-                self._locks.append(_locked(lock_directory() / name, f"a plan of the group {plan.group}"))
-            except BaseException:
-                self._locks[0].close()
-                raise
-        self.former = read_former_runs(self.path, plan)
-        with _writable(self.path, "keep the plan in a writable directory"):
-            self._log = _opened(self.path / EVENTS)
+    def __init__(self, path: Path, what: str) -> None:
+        """`what`: what that other process carries out."""
+        self.path = path
+        with _writable(path, "keep the plan in a writable directory"):
+            path.mkdir(mode=0o700, exist_ok=True)
+            self._locks = [_locked(path / _LOCK, what)]
+            self._log = _opened(path / EVENTS)
 
-    def __enter__(self) -> "RunDirectory":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._log.close()
         for lock in self._locks:
             lock.close()
@@ -237,6 +231,22 @@ class RunDirectory:
         while line:
             line = line[self._log.write(line) :]
         os.fsync(self._log.fileno())
+
+
+class RunDirectory(EventDirectory):
+    """The directory of a plan's runs. Raises UsageError also if another process carries out a plan of its group."""
+
+    def __init__(self, plan_file: Path, plan: Plan, cluster: str | None) -> None:
+        super().__init__(directory_of(plan_file), f"{plan_file}")
+        try:
+            with _writable(lock_directory(), "set XDG_STATE_HOME to a writable directory"):
+                lock_directory().mkdir(mode=0o700, parents=True, exist_ok=True)
+                name = hashlib.sha256(f"{cluster}\n{plan.group}".encode()).hexdigest()[:32]
+                self._locks.append(_locked(lock_directory() / name, f"a plan of the group {plan.group}"))
+        except BaseException:
+            self.close()
+            raise
+        self.former = read_former_runs(self.path, plan)
 
 
 def lock_directory() -> Path:

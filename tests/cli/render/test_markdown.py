@@ -1,13 +1,14 @@
 """Markdown: a CommonMark parser reads every text from a cluster as it is, and GitHub links nothing in it."""
 
 from collections.abc import Iterator
+from html import escape
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cli.render.cells import safe_text
+from cli.render.cells import Link, cell_text, safe_text
 from cli.render.document import Block, Bullets, Checklist, Code, Column, Heading, Item, Table, Text, columns
 from cli.render.output_format import OutputFormat
 from tests.cli.render.rendered import rendered_blocks
@@ -90,3 +91,17 @@ def test_prose_has_code_where_backticks_surround_words(text: str, codes: list[st
     assert [part for _, part in inline(table)] == [[], codes]
     html = rendered_blocks(OutputFormat.HTML, Text(text))
     assert html.count("<code>") == len(codes)
+
+
+def test_a_link_has_the_text_of_a_name_in_a_page_too() -> None:
+    for name in filter(None, NAMES):
+        table = Table(columns=columns("GROUP"), rows=[(Link(name, "a%20b.yaml.run/report.html"),)])
+        tokens = PARSER.parse(rendered_blocks(OutputFormat.MARKDOWN, table))
+        cell = [token for token in tokens if token.type == "inline"][1]
+        links = [piece.attrs["href"] for piece in cell.children or [] if piece.type == "link_open"]
+        assert links == ["a%20b.yaml.run/report.html"], name
+        page = rendered_blocks(OutputFormat.HTML, table)
+        assert (
+            f'<a href="a%20b.yaml.run/report.html">{escape(cell_text(safe_text(name), "GROUP"))}</a>' in page
+        )
+        assert rendered_blocks(OutputFormat.CSV, table).splitlines()[0] == "GROUP"

@@ -199,4 +199,4 @@ def test_only_a_plan_that_keeps_members_running_can_be_held() -> None:
     rolling, offline = (plan_of(classic_group(), CONSUMER, offline=offline) for offline in (False, True))
     assert fleet_group(rolling).can_be_held
     assert not fleet_group(offline).can_be_held
-    assert fleet_group(rolling).lasts_s > 3 * rolling.bounce_s
+    assert fleet_group(rolling, watch_s=45).lasts_s == 3 * rolling.bounce_s + 45
