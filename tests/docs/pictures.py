@@ -13,14 +13,22 @@ from rich.console import Console
 from rich.terminal_theme import DEFAULT_TERMINAL_THEME, SVG_EXPORT_THEME, TerminalTheme
 from rich.text import Text
 
+from cli.render.color import painted
+from cli.verbs.migrate.view import view_lines
 from tests.cli.command import Kohort
 from tests.cli.render.screens import DIRECTORY as SCREENS
+from tests.cli.verbs.migrate.test_view import VIEWS
 from tests.support.terminals import on_terminal
 
 DIRECTORY = Path(__file__).parents[2] / "docs" / "pictures"
 COLUMNS = 100
-PICTURES = {"list": "list", "plan": "plan legacy-etl --to consumer --client java:4.1.0"}
-"""Commands by the name of their picture."""
+LIVE = "migrate"
+PICTURES = {
+    "list": "list",
+    "plan": "plan legacy-etl --to consumer --client java:4.1.0",
+    LIVE: "migrate PLAN.yaml --restart ./restart.sh --execute",
+}
+"""Commands by the name of their picture; of the live view, a moment of the tests is drawn."""
 DARK, LIGHT = SVG_EXPORT_THEME, DEFAULT_TERMINAL_THEME
 _FRAME = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
@@ -74,7 +82,13 @@ def draw_screens(directory: Path) -> None:
 
 def draw(name: str, kohort: Kohort) -> str:
     command = PICTURES[name]
-    return picture(shown(kohort, command, COLUMNS), COLUMNS, f"kohort {command}")
+    text = live_view() if name == LIVE else shown(kohort, command, COLUMNS)
+    return picture(text, COLUMNS, f"kohort {command}")
+
+
+def live_view() -> str:
+    lines = view_lines(VIEWS["waiting"], COLUMNS, 24)
+    return "".join(painted(line) + "\n" for line in lines)
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -3,7 +3,7 @@ are left out."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cli.render import lanes as draw
 from cli.render.document import Picture
@@ -64,8 +64,8 @@ def _drawing(course: Course) -> draw.Drawing:
         (CLOSED, "gate closed"),
         (draw.AWAY, "stopped, or not in the group again"),
         *([(draw.NONE, "command failed, or stopped by a rule")] if has_failed else []),
-        (_style(0), "as before the migration"),
-        *((_style(step), f"with step {step}") for step in sorted(steps)[: KINDS_COUNT - 1]),
+        ("k0", "as before the migration"),
+        *((f"k{_style(step)[1:]}", f"with step {step}") for step in sorted(steps)[: KINDS_COUNT - 1]),
     ]
     members = list(course.names)[:MOST_LANES]
     lanes = [
@@ -160,9 +160,9 @@ class _Spans:
         if end_ms > start_ms:
             title = f"{self._name}: {what}, from {clock_text(start_ms)} UTC for {duration_text(end_ms - start_ms)}"
             start, end = self._times.at(start_ms), self._times.at(end_ms)
-            self.boxes.append(
-                draw.Box(start=start, end=end, style=style, title=title, top=1, height=HEIGHT - 3)
-            )
+            box = draw.Box(start=start, end=end, style=style, title=title, top=1, height=HEIGHT - 3)
+            strip = replace(box, style=f"k{style[1:]}", title="", top=HEIGHT - 5, height=3)
+            self.boxes.append(replace(box, bars=(strip,)) if style.startswith("t") else box)
 
 
 def _commands_of(course: Course, member: str) -> Iterator[tuple[Round, Command]]:

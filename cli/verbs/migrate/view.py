@@ -389,7 +389,9 @@ def _cost_lines(run: RunStatus, width: int) -> Iterator[Line]:
     legend = f" ({MEDIAN}: rehearsed median, {WORST}: worst; a bar ends at the limit)"
     yield from ((what, Piece(legend, Role.FAINT)), lines[0])
     for row, line in zip(rows, lines[1:], strict=True):
-        yield (*line, Piece(" " * (taken - line_width(line) + 2)), Piece(bar(row, room), row.role))
+        drawn = bar(row, room)
+        blank = Piece(" " * (taken - line_width(line) + 2))
+        yield (*line, blank, Piece(drawn, row.role)) if drawn else line
 
 
 def _costs(run: RunStatus, numbers: Iterable[int]) -> Iterator[Cost]:
@@ -406,7 +408,8 @@ def _costs(run: RunStatus, numbers: Iterable[int]) -> Iterator[Cost]:
             name, "lag_s", run.lag_s, limit=most_lag_s(present, costs[0], tolerance) if present else None
         )
     partitions = sum(plan.baseline.partitions.values()) if plan.baseline else 0
-    limit = most_without_owner_s(steps[0], partitions, tolerance) if len(steps) == 1 else None
+    is_judged = len(steps) == 1 and run.phase is not Phase.FINISHED
+    limit = most_without_owner_s(steps[0], partitions, tolerance) if is_judged else None
     for name, figure in (
         ("without owner", "without_owner_s"),
         ("rebalances", "rebalances"),

@@ -5,12 +5,15 @@ from typing import Literal
 
 import pytest
 
+from cli.verbs.migrate.report import write_reports
 from tests.browser.chromium import Chromium
 from tests.cli.command import Kohort
 from tests.cli.verbs.fleet.test_report_page_in_browser import CONTRASTS, READABLE
 from tests.cli.verbs.fleet.test_report_page_in_browser import browser as browser
+from tests.cli.verbs.migrate.test_report import fleet
 
 ROOT = Path(__file__).parents[2]
+MIGRATION = "migration"  # The report that `kohort migrate` writes
 NARROW, WIDE, SCREEN = 500, 1200, 900
 """Widths of a screen, and its height."""
 PAGES = {
@@ -43,10 +46,10 @@ def pages(kohort: Kohort, sample: Path, tmp_path_factory: pytest.TempPathFactory
         file = directory / f"{name}.html"
         file.write_text(kohort.quick(line.format(sample=sample), "--output", "html").stdout)
         addresses[name] = file.as_uri()
-    return addresses
+    return {**addresses, MIGRATION: write_reports(directory, fleet()).as_uri()}
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, MIGRATION])
 def test_a_page_is_readable_in_light_and_dark(browser: Chromium, pages: dict[str, str], name: str) -> None:
     page = browser.open(pages[name])
     page.evaluate(OPEN)
@@ -71,7 +74,7 @@ def test_steps_are_on_the_first_screen(browser: Chromium, pages: dict[str, str])
 
 
 def test_what_a_table_is_read_for_is_on_a_screen_of_1200(browser: Chromium, pages: dict[str, str]) -> None:
-    for name in ("simulation", "fleet", "list"):
+    for name in ("simulation", "fleet", "list", MIGRATION):
         page = browser.open(pages[name])
         page.look(width=WIDE)
         assert page.evaluate(HIDDEN.replace("SELECTOR", "th, td")) == []

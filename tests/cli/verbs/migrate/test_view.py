@@ -51,6 +51,7 @@ def fleet(running: int = 8, stopped: int = 1, finished: int = 40, to_come: int =
 
 VIEWS = {
     "restarting": View(runs=[statuses.status()], log=LOG),
+    "waiting": View(runs=[statuses.waiting()], log=LOG),
     "waiting, interrupted": View(runs=[statuses.waiting()], log=LOG, interrupts=1),
     "rolling back": View(runs=[BACK], log=LOG),
     "300 groups": fleet(),
