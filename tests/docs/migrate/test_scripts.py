@@ -2,6 +2,7 @@
 kubectl that start and stop processes."""
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -9,17 +10,19 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from cli.verbs.migrate.hook import command_of, start_hook
+from cli.verbs.migrate.hook import command_of, properties_text, start_hook
 from cli.verbs.migrate.processes import mark_of
 from migration.execution.events import HookResult, RunHook
 from migration.execution.settings import SettingsChange
 from migration.model import PlannedMember, RoundAction
-from tests.cli.verbs.migrate.test_hook import PLAN, result_of
+from tests.cli.verbs.migrate.test_hook import PLAN, read_by_java, result_of
 from tests.docs.migrate.stand_in import KEY, Process, StandIns
 from tests.docs.pages import DOCS
+from tests.support.long import cases
 
 SCRIPTS = sorted((DOCS / "migrate").glob("*.sh"))
 BIN = Path(sys.executable).parent
@@ -203,6 +206,44 @@ def test_a_script_is_short_and_has_no_findings(script: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def odd_properties(random: Random) -> str:
+    """Lines that java.util.Properties reads, in every form."""
+    lines = []
+    for _ in range(random.randint(0, 12)):
+        key = random.choice(
+            ["group.protocol", "group_protocol", "session.timeout.ms", "session.timeout", "x", "a.b.c"]
+        )
+        blanks = [random.choice(["", "", " ", "\t", "  "]) for _ in range(3)]
+        value = random.choice(
+            ["", "consumer", "a=b:c #d", "C:\\\\x", "\\\\", "$(x)&%s", "one,\\\n  two", "a\\\nx=y"]
+        )
+        line = f"{blanks[0]}{key}{blanks[1]}{random.choice('=:')}{blanks[2]}{value}"
+        remark = f"{blanks[0]}{random.choice('#!')} {key}={value.partition(chr(10))[0]}"
+        lines.append(random.choice([line, line, line, f"{key} {value}", key, remark, ""]))
+    end = random.choice(["\n", "\n", "\r\n"])
+    return end.join("\n".join([*lines, random.choice(["", "x=1"])]).split("\n"))
+
+
+@pytest.mark.usefixtures("kafka_jars")
+def test_java_reads_the_settings_of_a_step_from_any_file(tmp_path: Path) -> None:
+    random, config = Random(1), tmp_path / "config"
+    config.write_text(properties_text(STEP))
+    environment = {**os.environ, "KOHORT_CONFIG": str(config), "KOHORT_REMOVE": ",".join(STEP.removed)}
+    before, after = [], []
+    for number in range(cases("KOHORT_PROPERTIES", 30, many=1000)):
+        before.append(tmp_path / f"{number}.before")
+        after.append(tmp_path / f"{number}.after")
+        before[-1].write_bytes(odd_properties(random).encode())
+        with after[-1].open("wb") as file:
+            subprocess.run(
+                [DOCS / "migrate/settings.sh", before[-1]], env=environment, stdout=file, check=True
+            )
+    read = read_by_java(tmp_path, [*before, *after])
+    for number, (old, new) in enumerate(zip(read[: len(before)], read[len(before) :], strict=True)):
+        kept = {name: value for name, value in old.items() if name not in STEP.removed}
+        assert new == {**kept, **STEP.lines}, before[number].read_bytes()
+
+
 @every
 def test_a_member_is_restarted_with_the_settings_of_a_step_and_back(service: Service) -> None:
     before = service.processes()
@@ -275,6 +316,20 @@ def test_a_process_that_does_not_stay_up_fails(service: Service) -> None:
     problem = service.act(member).problem
     assert problem.startswith("exit status 1; ")
     assert CRASH[service.kind].format(member=member) in problem
+
+
+@only("systemd")
+def test_a_script_acts_on_another_host(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd, ssh = service.here / "it's $HOME", service.here / "bin" / "ssh"
+    odd.symlink_to(service.here)
+    ssh.write_text('#!/bin/sh\nshift 4\nexec env -i PATH="$PATH" STAYS_UP_S=0 sh -c "$*"\n')
+    ssh.chmod(0o755)
+    before = service.processes()
+    file = shlex.quote(f"{odd}/{{client_id}}.properties")
+    command = f"over-ssh.sh 10.0.0.7 systemd.sh {{client_id}} {file}"
+    assert service.act(MEMBERS[1], command=command).problem == ""
+    assert service.members[new_of(service, before)].read == AFTER_STEP
+    assert "there is no unit nothing" in service.act("nothing", command=command).problem
 
 
 @only("systemd", "compose")

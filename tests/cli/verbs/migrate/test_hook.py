@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -295,25 +295,33 @@ VALUES = {
 JAVA = """
 import java.io.*; import java.util.*;
 class Read { public static void main(String[] files) throws Exception {
-  Properties read = new Properties(); read.load(new FileInputStream(files[0]));
   PrintStream out = new PrintStream(System.out, false, "UTF-8");
-  for (String name : read.stringPropertyNames()) out.print(name + "\0" + read.getProperty(name) + "\0");
+  for (String file : files) {
+    Properties read = new Properties(); read.load(new FileInputStream(file));
+    for (String name : read.stringPropertyNames()) out.print(name + "\0" + read.getProperty(name) + "\0");
+    out.print("\1");
+  }
   out.flush();
 }}
 """
 
 
+def read_by_java(directory: Path, files: Sequence[Path]) -> list[dict[str, str]]:
+    """The settings in each file, as java.util.Properties reads them."""
+    reader = directory / "Read.java"
+    reader.write_text(JAVA)
+    done = subprocess.run(["java", reader, *files], capture_output=True, check=True)
+    words = [of_file.split("\0") for of_file in done.stdout.decode().split("\1")[:-1]]
+    return [dict(zip(of_file[0::2], of_file[1::2], strict=False)) for of_file in words]
+
+
 @pytest.mark.usefixtures("kafka_jars")
 def test_java_reads_the_file_of_settings_back(tmp_path: Path) -> None:
-    file, reader = tmp_path / "it.properties", tmp_path / "Read.java"
+    file = tmp_path / "it.properties"
     file.write_text(
         properties_text(SettingsChange(lines=VALUES, remarks=("a\n=remark \\",))), encoding="ascii"
     )
-    reader.write_text(JAVA)
-    words = (
-        subprocess.run(["java", reader, file], capture_output=True, check=True).stdout.decode().split("\0")
-    )
-    assert dict(zip(words[0::2], words[1::2], strict=False)) == VALUES
+    assert read_by_java(tmp_path, [file]) == [VALUES]
 
 
 def test_a_reader_without_escapes_gets_usual_lines_as_java_does() -> None:
