@@ -209,7 +209,7 @@ def test_a_script_is_short_and_has_no_findings(script: Path) -> None:
 def odd_properties(random: Random) -> str:
     """Lines that java.util.Properties reads, in every form."""
     lines = []
-    for _ in range(random.randint(0, 12)):
+    for _ in range(random.randint(0, 40)):
         key = random.choice(
             ["group.protocol", "group_protocol", "session.timeout.ms", "session.timeout", "x", "a.b.c"]
         )
