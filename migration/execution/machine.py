@@ -4,12 +4,13 @@ It knows nothing that the group does not show, but the members when each gate op
 execution that was killed is given both, looks at the group, and continues with the first member that is not as planned.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 
-from groups.model import Group, GroupState, GroupType
+from groups.model import Group
 from migration.bridge import BRIDGE, RestartMode
+from migration.execution.bridging import OF_BRIDGE, Bridging
 from migration.execution.clock import RunClock
 from migration.execution.costs import CostMeter, StepCosts
 from migration.execution.events import (
@@ -31,21 +32,18 @@ from migration.execution.events import (
 )
 from migration.execution.gates import Steadiness, judge_back, judge_round
 from migration.execution.hands import Hands
+from migration.execution.memory import Resumed
+from migration.execution.orders import HookMaker
 from migration.execution.preflight import check_plan, processes_of
-from migration.execution.rollback import BACK, rollback_plan
-from migration.execution.rounds import START, Rounds
+from migration.execution.rollback import begun_until, rollback_plan
+from migration.execution.rounds import START, Rounds, place_text
 from migration.execution.rules import Broken, RoundView, Watch, broken_rule, unread
 from migration.execution.seats import SeatChanges, Seats
-from migration.execution.settings import SettingsChange, settings_after
 from migration.execution.standing import standing
 from migration.execution.stops import Limits, Stop, StopRule
 from migration.gate.observation import GateResult
 from migration.model import Plan, PlannedMember, RoundAction, Step
 from migration.plan import epoch_of
-
-OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
-"""The checks of a gate that the bridge's place in the group decides."""
-MOST_ASKED = 3  # Restarts that the bridge may ask for in a round, per member
 
 
 class Phase(Enum):
@@ -54,24 +52,6 @@ class Phase(Enum):
     FINISHED = "finished"
     STOPPED = "stopped"
     ROLLED_BACK = "rolled-back"  # It was stopped, and the group is as it was
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resumed:
-    """What is known of an execution that ended before."""
-
-    opened: Mapping[int, Sequence[PlannedMember]]
-    """The members when the gate of each step opened; 0: the one before the first step."""
-    hooks: Mapping[tuple[int, str], str] | None = None
-    """The hooks that began, by step and member, with the member's id then (empty: not known); None if they are not
-    known: then a new member id is a restart."""
-    seats: Mapping[str, PlannedMember] = field(default_factory=dict)
-    """The members that were restarted, as they were last seen, by the ids of the plan."""
-    pending: Collection[str] | None = None
-    """Members whose hook may yet have an effect, as that of an execution that was killed; None: all of them."""
-    stopped: Collection[str] = ()  # Members whose last hook was to stop them
-    rollback: RollbackBegan | None = None
-    """If its rollback had begun, and not ended; `opened` and `hooks` are then of the steps of the rollback."""
 
 
 class Execution:
@@ -112,9 +92,7 @@ class Execution:
         self._is_seated = self._is_finished = self._is_back = False
         self._outside: dict[int, set[str]] = {}
         """By step, the members that were restarted although it was not their turn."""
-        self._asked: set[str] = set()  # Ids of members whose restart the bridge has asked for
-        self._has_bridge = False  # Whether this execution has started it
-        self._bridge_since_s: float | None = None  # When, until it is in the group
+        self._bridging = Bridging()
         self._clock, self._watch, self._steadiness = RunClock(), Watch(), Steadiness()
         self._group: Group | None = None  # As it was last seen
         self._deadline_s = 0.0
@@ -178,15 +156,7 @@ class Execution:
         """Where the group is, as it was last seen; a sentence each, for the operator. Empty before the first look."""
         if not self._is_seated:
             return ()
-        hooked = self._hands.began(self.place[0])
-        done = {
-            seat
-            for place in self._rounds.of_step(self.place[0])
-            for seat in self._rounds.members(place)
-            if seat in self.seats
-            and self._rounds.is_done(place, seat, self.seats, self._group, self._began_with, hooked)
-        }
-        return tuple(standing(self._rounds, self.place, self._group, self.seats, done))
+        return tuple(standing(self._rounds, self.place, self._group, self.seats, self._is_done_at))
 
     # What goes in
 
@@ -215,7 +185,7 @@ class Execution:
             return self._turn_back(seen)
         if self._ends_s is not None:
             return self._watch_end(seen, self._ends_s)
-        return self._errands(seen) or self._check_gate(seen)
+        return self._maker.following(seen, self.limits.return_s) or self._check_gate(seen)
 
     def hook_ended(self, ended: HookResult) -> tuple[Order, ...]:
         at_s = self._clock.at(ended.at_s)
@@ -264,19 +234,15 @@ class Execution:
     def _broken(self, seen: GroupSighting, changes: SeatChanges) -> Broken | None:
         if seen.bridge_problem:
             return StopRule.BRIDGE, f"The bridge ended: {seen.bridge_problem}."
-        if self.place == START:
+        if self.step is None:
             return None
-        hands, rollout, baseline = self._hands, self._rounds.rollout(self.place), self.plan.baseline
+        rollout, baseline = self.step.rollout, self.plan.baseline
         view = RoundView(
             step=self.step,
-            action=rollout.action if rollout else None,
-            start=rollout.start if rollout and not self._asked else None,
-            acting=hands.running,
-            acted={seat: at_s for seat, at_s in hands.ended.items() if seat not in hands.again},
-            since_s=hands.since_s,
-            in_turn=hands.in_turn(self.seats),
-            away={*self._rounds.away(self.place), *hands.rest, *((hands.errand,) if hands.errand else ())},
-            returned={seat for seat in hands.ended if self._has_returned(seat)},
+            start=rollout.start if rollout and not self._bridging.asked else None,
+            hands=self._hands,
+            away=self._rounds.away(self.place),
+            returned={seat for seat in self._hands.ended if self._has_returned(seat)},
             costs=None if self.is_rollback else self.present_costs,
             partitions=sum(baseline.partitions.values()) if baseline else 0,
         )
@@ -285,25 +251,16 @@ class Execution:
     def _stop_with(self, broken: Broken, at_s: float) -> tuple[Order, ...]:
         """Nothing more is restarted; the rollback begins when no hook is running any more."""
         rule, what = broken
-        stop = Stop(rule=rule, message=f"{self._where()}: {what}", at_s=at_s)
-        goes_back = self._rolls_back and not self.is_rollback and stop.allows_rollback and self._has_begun
+        where = place_text(self.place, is_rollback=self.is_rollback)
+        stop = Stop(rule=rule, message=f"{where}: {what}", at_s=at_s)
+        goes_back = self._rolls_back and not self.is_rollback and stop.allows_rollback
+        goes_back = goes_back and bool(begun_until(self._rounds, self.place, self._hands, self._outside))
         if self.stop is None:
             self.stop = stop
         elif self.is_rollback or (self._rolls_back and not goes_back):
             self.rollback_stop = self.rollback_stop or stop
         self._is_finished = self._is_finished or not goes_back
         return (StopBridge(),)
-
-    def _where(self) -> str:
-        """The place, for a message; the beginning of the plan is step 0, as for `kohort gate`."""
-        step, round_ = self.place
-        where = f"step {step}, round {round_}" if step else "the first step has not begun"
-        where = f"rollback, {where}" if self.is_rollback else where
-        return f"{where[0].upper()}{where[1:]}"
-
-    @property
-    def _has_begun(self) -> bool:
-        return any(self._begun().values())
 
     # The way through the plan
 
@@ -331,7 +288,7 @@ class Execution:
             if undone:
                 self._hands.expect(late, seen.at_s)
                 self._deadline_s += self.limits.return_s if late else 0.0
-                orders += self._in_round([seat for seat in undone if seat not in late], seen.group)
+                orders += self._maker.of_round([seat for seat in undone if seat not in late], seen.group)
                 break
         self._hands.errand = next(
             (seat for seat in self._resumed.stopped if seat not in self._rounds.away(self.place)), None
@@ -345,9 +302,9 @@ class Execution:
 
     def _check_gate(self, seen: GroupSighting) -> tuple[Order, ...]:
         """Begin the next round once the gate of this one is open in two equal observations."""
-        if not self._has_bridge and self._needs_bridge(seen.group) and (orders := self._start_bridge(seen)):
+        if orders := self._start_bridge(seen):
             return orders
-        if self._awaits_bridge(seen):
+        if self._bridging.is_awaited(seen.group, seen.at_s, self.limits.return_s):
             return ()
         gate = self._judge(seen, accept_drift=self.place != START or self.limits.accept_drift)
         if self.gate is None or gate.reasons != self.gate.reasons or gate.open != self.gate.open:
@@ -426,15 +383,14 @@ class Execution:
     def _begin(self, place: Place, seen: GroupSighting) -> tuple[Order, ...]:
         self.place = place
         self._deadline_s = seen.at_s + self.limits.gate_s
-        self._asked.clear()
+        self._bridging.asked.clear()
         self.costs.begin(self._costly, seen.at_s)
         members = self._rounds.members(place)
         undone = [seat for seat in members if seat in self.seats and not self._is_done(seat, seen.group)]
         names = tuple(self.seats[seat].label for seat in undone)
         began = RoundBegan(at_s=seen.at_s, place=place, members=names, is_rollback=self.is_rollback)
         self.happenings.append(began)
-        bridge = self._start_bridge(seen) if BRIDGE in members else ()
-        return (*bridge, *self._in_round(undone, seen.group))
+        return (*self._start_bridge(seen), *self._maker.of_round(undone, seen.group))
 
     def _has_returned(self, seat: str) -> bool:
         """Whether the member is in the group under an id that it did not have when the step, or its hook, began."""
@@ -444,124 +400,40 @@ class Execution:
         return self.seats.is_present(seat) and self.seats[seat].id not in former
 
     def _is_done(self, seat: str, group: Group | None) -> bool:
-        hooked = self._hands.began(self.place[0])
-        return self._rounds.is_done(self.place, seat, self.seats, group, self._began_with, hooked)
+        return self._is_done_at(self.place, seat, group)
 
-    # Hooks
+    def _is_done_at(self, place: Place, seat: str, group: Group | None) -> bool:
+        hooked = self._hands.began(place[0])
+        return self._rounds.is_done(place, seat, self.seats, group, self._began_with, hooked)
 
-    def _in_round(self, seats: Sequence[str], group: Group | None) -> tuple[Order, ...]:
-        """The hooks of a round. Of members that are started together, the first must run as planned before the rest."""
-        processes, rollout = self._hands.by_process(seats), self._rounds.rollout(self.place)
-        if rollout is not None and rollout.action is RoundAction.START:
-            members = [seat for seat in self._rounds.members(self.place) if seat in self.seats]
-            if seats and not any(self._is_done(seat, group) for seat in members):
-                has_first = len(seats) < len(members)  # Its hook began in a former execution
-                first = () if has_first else processes[0]
-                self._hands.rest = tuple(seat for seat in seats if seat not in first)
-                return self._hooks(first)
-        return self._hooks(seats)
-
-    def _hooks(
-        self, seats: Sequence[str], action: RoundAction | None = None, *, unchanged: bool = False
-    ) -> tuple[Order, ...]:
-        """One hook for each process of these members: the round's action, or one that leaves them as they are."""
-        rollout = self._rounds.rollout(self.place)
-        action = action or (rollout.action if rollout else RoundAction.RESTART)
-        hooks = []
-        for members in self._hands.by_process(seats):
-            hook = RunHook(
-                place=self.place,
-                members=members,
-                ids=tuple(self.seats[seat].id for seat in members),
-                seat=self.seats[members[0]],
-                action=action,
-                change=self._change(members[0], action, unchanged=unchanged),
-                is_rollback=self.is_rollback,
-                is_of_round=not unchanged,
-            )
-            hooks.append(hook)
-            self._hands.begin(hook, self._clock.now_s)
-        return tuple(hooks)
-
-    def _change(self, seat: str, action: RoundAction, *, unchanged: bool) -> SettingsChange:
-        """The member's configuration after the round: in the rollback, as before the step that is undone."""
-        if action is RoundAction.STOP:
-            return SettingsChange()
-        last = self.place[0] - unchanged
-        if self.is_rollback and self.step is not None:
-            last = int(self.step.id.removeprefix(BACK)) - 1
-        return settings_after(Rounds(self._forward).steps_of(seat, last), self.seats[seat].library)
-
-    def _errands(self, seen: GroupSighting) -> tuple[Order, ...]:
-        """Hooks that are due besides those with which a round begins: the rest of those to start, a member that was
-        stopped for the bridge and has left, and members whose hook of a former execution had no effect."""
-        hands = self._hands
-        if hands.errand is not None and not self.seats.is_present(hands.errand):
-            seat, hands.errand = hands.errand, None
-            return self._hooks([seat], RoundAction.START, unchanged=True)
-        if hands.rest and seen.group is not None and seen.group.state is GroupState.STABLE:
-            first = [seat for seat in self._rounds.members(self.place) if seat not in hands.rest]
-            if all(self._is_done(seat, seen.group) for seat in first):
-                rest, hands.rest = hands.rest, ()
-                return self._hooks(rest)
-        late = [
-            seat
-            for seat in sorted(hands.again)
-            if seen.at_s - hands.ended[seat] >= self.limits.return_s and not self._is_done(seat, seen.group)
-        ]
-        hands.again -= {*late}
-        return self._hooks(late)
-
-    # The bridge
+    @property
+    def _maker(self) -> HookMaker:
+        return HookMaker(
+            forward=self._forward,
+            rounds=self._rounds,
+            place=self.place,
+            seats=self.seats,
+            hands=self._hands,
+            is_done=self._is_done,
+            at_s=self._clock.now_s,
+        )
 
     def _start_bridge(self, seen: GroupSighting) -> tuple[Order, ...]:
-        if _shows_bridge(seen.group):
+        if self.is_rollback or not self._bridging.needs_start(self.plan, self.place[0], seen.group):
             return ()
-        rollouts = [step.rollout for step in self.plan.steps[: self.place[0]]]
-        step = max(number for number, one in enumerate(rollouts, 1) if one and one.temporary_members)
-        self._has_bridge, self._bridge_since_s = True, seen.at_s
-        return (StartBridge(place=(step, 1)),)
-
-    def _needs_bridge(self, group: Group | None) -> bool:
-        """Whether a former execution has started the bridge, and the plan still needs it."""
-        rollouts = [step.rollout for step in self.plan.steps[: self.place[0]] if step.rollout]
-        has_left = any(rollout.leaving for rollout in rollouts[:-1])
-        is_classic = group is not None and group.type is GroupType.CLASSIC
-        return is_classic and not has_left and any(rollout.temporary_members for rollout in rollouts)
-
-    def _awaits_bridge(self, seen: GroupSighting) -> bool:
-        """Whether the bridge has been started and may still be joining: without it the group seems to be off plan."""
-        since_s = self._bridge_since_s
-        if since_s is None or _shows_bridge(seen.group) or seen.at_s - since_s >= self.limits.return_s:
-            self._bridge_since_s = None
-        return self._bridge_since_s is not None
+        return (StartBridge(place=self._bridging.start(self.plan, self.place[0], seen.at_s)),)
 
     def _ask_of_bridge(self, seen: GroupSighting) -> tuple[Order, ...]:
-        """The restart that the bridge asks for, once for each member id; a gate waits for it again."""
-        asks = seen.asks
-        seat = next((one for one in self.seats if asks and self.seats[one].id == asks.member), None)
-        if asks is None or seat is None or asks.member in self._asked:
+        """The restart that the bridge asks for; a gate waits for it again."""
+        seat = self._bridging.ask(seen.asks, self.seats)
+        if seat is None or seen.asks is None:
             return ()
-        if len(self._asked) >= MOST_ASKED * len(list(self.seats)):
-            return ()
-        self._asked.add(asks.member)
-        if asks.mode is RestartMode.STOP:
+        if seen.asks.mode is RestartMode.STOP:
             self._hands.errand = seat
-            return self._hooks([seat], RoundAction.STOP, unchanged=True)
-        return self._hooks([seat], RoundAction.RESTART, unchanged=True)
+            return self._maker.hooks([seat], RoundAction.STOP, unchanged=True)
+        return self._maker.hooks([seat], RoundAction.RESTART, unchanged=True)
 
     # The rollback
-
-    def _begun(self) -> dict[int, set[str]]:
-        """By step, the members that may run otherwise than before it."""
-        begun = {step: set(members) for step, members in self._hands.by_step.items()}
-        if not self._hands.is_known:  # Then all that the steps so far name
-            for place in self._rounds.places:
-                if START < place <= self.place:
-                    begun.setdefault(place[0], set()).update(self._rounds.members(place))
-        for step, members in self._outside.items():
-            begun.setdefault(step, set()).update(members)
-        return begun
 
     def _go_back(self, seen: GroupSighting) -> tuple[Order, ...]:
         """Begin with the rollback of what former executions have done."""
@@ -574,17 +446,18 @@ class Execution:
         """Continue with the plan that undoes every round in which a hook began."""
         if self.stop is None:
             return ()
-        away = self._rounds.away(self.place)
+        members = tuple(map(PlannedMember.of, seen.group.members if seen.group else ()))
+        absent = self.seats.absent - self._rounds.away(self.place)
         began = RollbackBegan(
             at_s=seen.at_s,
             stop=self.stop,
-            begun={step: tuple(sorted(members)) for step, members in self._begun().items()},
-            absent=tuple(seat for seat in self.seats if not self.seats.is_present(seat) and seat not in away),
-            members=tuple(map(PlannedMember.of, seen.group.members if seen.group else ())),
+            begun=begun_until(self._rounds, self.place, self._hands, self._outside),
+            absent=tuple(seat for seat in self.seats if seat in absent),
+            members=members,
         )
         self.happenings.append(began)
         self._take_back(began, Resumed(opened={}, hooks={}))
-        self._watch.returning = {seat for seat in self.seats if not self.seats.is_present(seat)}
+        self._watch.returning = {*self.seats.absent}
         if self.plan.steps:
             return self._begin(self._rounds.places[1], seen)
         self.place, self._deadline_s = START, seen.at_s + self.limits.gate_s
@@ -596,9 +469,5 @@ class Execution:
         self._rounds = Rounds(plan, is_rollback=True)
         self._opened = {0: began.members, **resumed.opened}
         self._hands = Hands(resumed.hooks, self._processes)
-        self._asked.clear()
+        self._bridging.asked.clear()
         self.gate, self._steadiness, self._watch, self._ends_s = None, Steadiness(), Watch(), None
-
-
-def _shows_bridge(group: Group | None) -> bool:
-    return group is not None and any(member.client.id == BRIDGE for member in group.members)

@@ -1,10 +1,28 @@
 """What must be remembered of executions, so that another one can continue after them: a fold over their events."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from migration.execution.events import RollbackBegan
-from migration.execution.machine import Resumed
 from migration.model import PlannedMember
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """What is known of an execution that ended before."""
+
+    opened: Mapping[int, Sequence[PlannedMember]]
+    """The members when the gate of each step opened; 0: the one before the first step."""
+    hooks: Mapping[tuple[int, str], str] | None = None
+    """The hooks that began, by step and member, with the member's id then (empty: not known); None if they are not
+    known: then a new member id is a restart."""
+    seats: Mapping[str, PlannedMember] = field(default_factory=dict)
+    """The members that were restarted, as they were last seen, by the ids of the plan."""
+    pending: Collection[str] | None = None
+    """Members whose hook may yet have an effect, as that of an execution that was killed; None: all of them."""
+    stopped: Collection[str] = ()  # Members whose last hook was to stop them
+    rollback: RollbackBegan | None = None
+    """If its rollback had begun, and not ended; `opened` and `hooks` are then of the steps of the rollback."""
 
 
 class Memory:
@@ -21,8 +39,8 @@ class Memory:
         self._rollback: RollbackBegan | None = None
         self._opened_back: dict[int, Sequence[PlannedMember]] = {}
 
-    def run_began(self) -> None:
-        """All that former executions began has had its effect."""
+    def run_ended(self) -> None:
+        """An execution has ended by itself: all that it began has had its effect."""
         self._pending.clear()
 
     def hook_began(self, step: int, members: Collection[str], ids: Sequence[str], *, stops: bool) -> None:
@@ -49,14 +67,13 @@ class Memory:
     def rolled_back(self) -> None:
         self._forget()
 
-    def resumed(self, opened: Mapping[int, Sequence[PlannedMember]], *, was_killed: bool) -> Resumed:
-        """`opened`: the members when the gate of each step of the plan opened; `was_killed`: whether the last execution
-        did not end by itself."""
+    def resumed(self, opened: Mapping[int, Sequence[PlannedMember]]) -> Resumed:
+        """`opened`: the members when the gate of each step of the plan opened."""
         return Resumed(
             opened=self._opened_back if self._rollback is not None else opened,
             hooks=dict(self._hooks),
             seats=dict(self._seats),
-            pending=frozenset(self._pending) if was_killed else (),
+            pending=frozenset(self._pending),
             stopped=self._stopped,
             rollback=self._rollback,
         )

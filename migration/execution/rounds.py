@@ -10,6 +10,13 @@ from migration.model import MemberStart, Plan, PlannedMember, Rollout, RoundActi
 START: Place = (0, 0)  # Before the first step
 
 
+def place_text(place: Place, *, is_rollback: bool) -> str:
+    """`Step 2, round 3`."""
+    text = f"step {place[0]}, round {place[1]}" if place[0] else "before the first step"
+    text = f"rollback, {text}" if is_rollback else text
+    return f"{text[0].upper()}{text[1:]}"
+
+
 class Rounds:
     """The places of a plan."""
 

@@ -9,6 +9,7 @@ from groups.model import GroupState
 from groups.times import seconds_text
 from migration.execution.costs import StepCosts, most_lag_s, most_without_owner_s
 from migration.execution.events import GroupSighting
+from migration.execution.hands import Hands
 from migration.execution.rounds import runs_as
 from migration.execution.seats import SeatChanges, Seats
 from migration.execution.stops import Limits, StopRule
@@ -23,17 +24,22 @@ REJOINED_S = 300.0
 class RoundView:
     """The round in progress, or whose gate is awaited."""
 
-    step: Step | None  # None before the first step
-    action: RoundAction | None
-    start: MemberStart | None
-    acting: Collection[str]  # Members whose hook is running
-    acted: Mapping[str, float]  # Those whose hook has ended, and when
-    since_s: float | None  # When the first of these hooks began
-    in_turn: Collection[str]  # Both, and the other members of their processes
+    step: Step
+    start: MemberStart | None  # As its members are started; None if they are stopped, or may run otherwise
+    hands: Hands
     away: Collection[str]  # Members that need not be in the group
     returned: Collection[str]  # Members of the round that are in the group again
     costs: StepCosts | None
     partitions: int  # Of the plan
+
+    @property
+    def action(self) -> RoundAction | None:
+        return self.step.rollout.action if self.step.rollout else None
+
+    @property
+    def acted(self) -> Mapping[str, float]:
+        """The members whose hook has ended, and when."""
+        return {seat: at_s for seat, at_s in self.hands.ended.items() if seat not in self.hands.again}
 
 
 @dataclass(slots=True)
@@ -71,7 +77,7 @@ def broken_rule(
         _outside(watch, seen, changes, seats, view),
         _unexpected(watch, seen, changes, seats, limits),
         _lost(watch, seen, changes, seats, view, limits),
-        _not_back(seen, seats, view, limits),
+        _not_back(watch, seen, seats, view, limits),
         _wrong_configuration(seen, seats, view),
         _new_errors(watch, seen, view),
         _too_expensive(seen, view, limits),
@@ -87,16 +93,15 @@ def _outside(
 ) -> _Broken:
     """A single member that is not in its turn can lose its session and rejoin under a new id; that is no restart, and
     harms nothing. Several are a deployment, or a command that restarts more than it was given."""
-    others = [seat for seat in changes.returned if seat not in view.in_turn and seat not in watch.returning]
+    others = [
+        seat
+        for seat in changes.returned
+        if seat not in view.hands.in_turn(seats) and seat not in watch.returning
+    ]
     watch.returning -= changes.returned.keys()
     again = [seat for seat in others if seat in watch.rejoined]
     watch.rejoined |= dict.fromkeys(others, seen.at_s)
     recent = [seat for seat, at_s in watch.rejoined.items() if seen.at_s - at_s < REJOINED_S]
-    since = [seat for seat in recent if watch.rejoined[seat] >= (view.since_s or 0.0)]
-    same = [seat for seat in view.acted if seat not in view.returned and seats.is_present(seat)]
-    if since and same and view.action is RoundAction.RESTART and not view.acting:
-        asked = f"The command was given {_names(seats, same)}, which has the same id as before"
-        yield StopRule.WRONG_MEMBER, f"{asked}; instead {_names(seats, since)} has a new one."
     if again or (others and len(recent) > 1):
         names = _names(seats, again or recent)
         yield StopRule.OUTSIDE_RESTART, f"New ids, although it was not their turn: {names}."
@@ -121,7 +126,8 @@ def _unexpected(
 def _lost(
     watch: Watch, seen: GroupSighting, changes: SeatChanges, seats: Seats, view: RoundView, limits: Limits
 ) -> _Broken:
-    absent = [seat for seat in changes.absent if seat not in view.in_turn and seat not in view.away]
+    away = {*view.away, *view.hands.in_turn(seats), *view.hands.rest, view.hands.errand}
+    absent = [seat for seat in changes.absent if seat not in away]
     watch.absent_since_s = {seat: watch.absent_since_s.get(seat, seen.at_s) for seat in absent}
     lost = [seat for seat in absent if seen.at_s - watch.absent_since_s[seat] >= limits.return_s]
     if lost:
@@ -129,7 +135,9 @@ def _lost(
         yield StopRule.MEMBER_LOST, f"Left the group, and not back for {for_s}: {_names(seats, lost)}."
 
 
-def _not_back(seen: GroupSighting, seats: Seats, view: RoundView, limits: Limits) -> _Broken:
+def _not_back(watch: Watch, seen: GroupSighting, seats: Seats, view: RoundView, limits: Limits) -> _Broken:
+    """Whether a command restarted another member is known no sooner: its own may still be starting, and the other one
+    may have lost its session meanwhile."""
     if view.action in (RoundAction.STOP, None):
         return
     late = [
@@ -139,6 +147,10 @@ def _not_back(seen: GroupSighting, seats: Seats, view: RoundView, limits: Limits
     ]
     after = f"{seconds_text(limits.return_s)} after its command ended with exit status 0"
     if same := [seat for seat in late if seats.is_present(seat)]:
+        since = [seat for seat, at_s in watch.rejoined.items() if at_s >= (view.hands.since_s or 0.0)]
+        if since and view.action is RoundAction.RESTART:
+            asked = f"The command was given {_names(seats, same)}, which has the same id as before, {after}"
+            yield StopRule.WRONG_MEMBER, f"{asked}; instead {_names(seats, since)} has a new one."
         yield StopRule.HOOK, f"Not restarted, {after}: {_names(seats, same)}."
     if late:
         yield StopRule.MEMBER_MISSING, f"Not in the group, {after}: {_names(seats, late)}."
@@ -166,14 +178,14 @@ def _new_errors(watch: Watch, seen: GroupSighting, view: RoundView) -> _Broken:
     settled = seen.group is None or seen.group.state in (GroupState.STABLE, GroupState.EMPTY)
     before, watch.new_errors = watch.new_errors, errors - watch.errors
     lasting = sorted(before & watch.new_errors)
-    if lasting and settled and not view.acting:
+    if lasting and settled and not view.hands.running:
         texts = "; ".join(seen.errors[key] for key in lasting)
         yield StopRule.DIAGNOSE, f"There was no such error at the start: {texts}"
 
 
 def _too_expensive(seen: GroupSighting, view: RoundView, limits: Limits) -> _Broken:
     step, costs = view.step, view.costs
-    if step is None or costs is None or view.action is not RoundAction.RESTART:
+    if costs is None or view.action is not RoundAction.RESTART:
         return  # While members are stopped, a stop makes it worse
     most = most_without_owner_s(step, view.partitions, limits.tolerance)
     if most is not None and costs.without_owner_s > most:

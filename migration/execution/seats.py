@@ -40,6 +40,10 @@ class Seats:
     def __contains__(self, seat: str) -> bool:
         return seat in self._latest
 
+    @property
+    def absent(self) -> frozenset[str]:
+        return frozenset(seat for seat in self if not self.is_present(seat))
+
     def is_present(self, seat: str) -> bool:
         return self._latest[seat].id in self._present
 

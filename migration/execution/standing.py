@@ -1,6 +1,6 @@
 """Where a group is when an execution stops, in sentences."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from groups.counts import counted
 from groups.model import Group
@@ -12,9 +12,13 @@ from migration.gate.observation import name_all
 
 
 def standing(
-    rounds: Rounds, place: Place, group: Group | None, seats: Seats, done: Collection[str]
+    rounds: Rounds,
+    place: Place,
+    group: Group | None,
+    seats: Seats,
+    is_done: Callable[[Place, str, Group | None], bool],
 ) -> Iterator[str]:
-    """`group`: as it was last seen; `done`: the members that are as the step of `place` leaves them."""
+    """`group`: as it was last seen; `is_done`: whether a member is as a round leaves it."""
     total = len(list(seats))
     present = [seat for seat in seats if seats.is_present(seat)]
     if group is None:
@@ -33,8 +37,14 @@ def standing(
         yield f"{BRIDGE} is still a member."
     if not place[0]:
         return
-    of_step = [seat for other in rounds.of_step(place[0]) for seat in rounds.members(other) if seat in seats]
-    late, early = ([seat for seat in of_step if (seat in done) is is_done] for is_done in (False, True))
+    of_step = {
+        seat: is_done(other, seat, group)
+        for other in rounds.of_step(place[0])
+        for seat in rounds.members(other)
+        if seat in seats
+    }
+    early = [seat for seat, done in of_step.items() if done]
+    late = [seat for seat, done in of_step.items() if not done]
     where = f"Step {place[0]}{' of the rollback' if rounds.is_rollback else ''}"
     if early:
         yield f"{where}, as planned: {_names(seats, early)}."

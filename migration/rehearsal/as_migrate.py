@@ -168,8 +168,7 @@ class MigratedPlan:
         self._ends.clear()
         self._simulation.wait(death.away_s)
         self._tell("is started again")
-        resumed = self._memory.resumed(self._opened, was_killed=True)
-        self._memory.run_began()
+        resumed = self._memory.resumed(self._opened)
         rolls_back = self._troubles.rolls_back
         self._execution = Execution(self._plan, LIMITS, resumed=resumed, rolls_back=rolls_back)
 

@@ -17,7 +17,8 @@ from groups.counts import counted, first_names
 from groups.findings import Level
 from groups.model import Group
 from migration.execution.events import Place, RunHook
-from migration.execution.machine import Execution, Phase, Resumed
+from migration.execution.machine import Execution, Phase
+from migration.execution.memory import Resumed
 from migration.execution.preflight import CannotCarryOutError, check_plan
 from migration.execution.stops import StopRule
 from migration.gate.observation import GateResult

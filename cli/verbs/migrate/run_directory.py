@@ -18,8 +18,7 @@ from cli.errors import CommandError, UsageError
 from cli.verbs.migrate.event_documents import EventDocument
 from cli.verbs.migrate.processes import mark_of
 from migration.execution.events import RollbackBegan
-from migration.execution.machine import Resumed
-from migration.execution.memory import Memory
+from migration.execution.memory import Memory, Resumed
 from migration.execution.stops import Stop, StopRule
 from migration.gate.notes import fingerprint
 from migration.model import Plan, PlannedMember, RoundAction
@@ -71,7 +70,7 @@ class FormerRuns:
         members = {member.id: member for member in plan.baseline.members} if plan.baseline else {}
         for event in self.events:
             _remember(memory, event, members)
-        return memory.resumed(opened, was_killed=self.end is None)
+        return memory.resumed(opened)
 
     @property
     def hooks(self) -> frozenset[tuple[int, str]] | None:
@@ -112,8 +111,6 @@ class FormerRuns:
 def _remember(memory: Memory, event: Mapping[str, Any], members: Mapping[str, PlannedMember]) -> None:
     """`members`: those of the plan."""
     match event["event"]:
-        case "run-began":
-            memory.run_began()
         case "hook-began":
             stops = event.get("action") == RoundAction.STOP.value
             members_, ids = event["members"], _texts(event, "ids")
@@ -131,6 +128,8 @@ def _remember(memory: Memory, event: Mapping[str, Any], members: Mapping[str, Pl
             memory.step_undone(event["step"], [PlannedMember(id=id_) for id_ in _texts(event, "ids")])
         case "rolled-back":
             memory.rolled_back()
+        case "stopped" | "finished":
+            memory.run_ended()
 
 
 def _rollback(event: Mapping[str, Any]) -> RollbackBegan:
