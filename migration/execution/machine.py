@@ -328,12 +328,13 @@ class Execution:
         return ()
 
     def _judge(self, seen: GroupSighting, *, accept_drift: bool) -> GateResult:
+        members = [seat for seat in self._rounds.members(self.place) if seat in self.seats]
+        undone = [self.seats[seat] for seat in members if not self._is_done(seat, seen.group)]
+        rounds, place = self._rounds, self.place
         if self.is_rollback:
-            members = self._rounds.members(self.place)
-            undone = [seat for seat in members if not self._is_done(seat, seen.group)]
-            return judge_back(self._rounds, self.place, seen, self.seats, undone)
-        place, began_with = self.place, self._began_with
-        return judge_round(self._rounds, place, seen, self._opened, began_with, accept_drift=accept_drift)
+            return judge_back(rounds, place, seen, self.seats, undone)
+        then = self._opened, self._began_with
+        return judge_round(rounds, place, seen, *then, undone, accept_drift=accept_drift)
 
     @property
     def _began_with(self) -> Sequence[PlannedMember]:

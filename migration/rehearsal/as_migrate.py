@@ -99,7 +99,7 @@ class MigratedPlan:
         self._memory = Memory()
         self._opened: dict[int, tuple[PlannedMember, ...]] = {}
         self._right: set[tuple[int, str]] = set()  # Steps and members that a hook has restarted rightly
-        self._misled: set[str] = set()  # Members that a hook has started with a wrong configuration
+        self._misled: set[str] = set()  # Members that run otherwise than hooks were to start them, unseen
         self._timing = Random(f"{seed} hooks")  # noqa: S311
         self._ends: list[tuple[float, HookResult]] = []  # Hooks that are running, and when they end
         self._deaths = list(troubles.deaths)
@@ -107,7 +107,8 @@ class MigratedPlan:
         self._bridge: SimulatedBridge | None = None
         self._original = dict(self._simulation.scripts)
         self._planned: dict[str, MemberScript | None] = dict(self._simulation.scripts)
-        self._killed: dict[str, float] = {}
+        self._killed: dict[str, float] = {}  # Members that do not run, and since when
+        self._died: set[str] = set()  # Members that ever did
         self._round: tuple[Place, float] | None = None
         self._longest_s = 0.0
         self._broken: list[str] = []
@@ -260,6 +261,8 @@ class MigratedPlan:
         if fault is HookFault.WRONG_MEMBER:
             others = [member for member in simulation.scripts if member not in members]
             members = (self._timing.choice(others),) if others else ()
+        if fault in (HookFault.NOTHING, HookFault.WRONG_MEMBER):
+            self._misled |= {*hook.members} & self._died  # Its supervisor's restart looks like the hook's
         for member in members:
             step_member = hook.place[0], member
             if fault is None and step_member in self._right and not hook.is_rollback and self._bridge is None:
@@ -308,6 +311,7 @@ class MigratedPlan:
         if not simulation.world.processes[simulation.name_of(member)].is_running:
             return
         self._killed[member] = simulation.now_s
+        self._died.add(member)
         self._right = {(step, other) for step, other in self._right if other != member}
         simulation.world.play(Kill(at=0, member=simulation.name_of(member)))
         if returns_s is not None:
@@ -363,6 +367,11 @@ class MigratedPlan:
             why = why or simulation.unsettled_group()
         if why:
             self._broken.append(f"{where}, and {why}")
+        scripts = self._planned_until(former)
+        for member in {seat for place in rounds.places if place <= former for seat in rounds.members(place)}:
+            is_shown = member in scripts and member not in (*self._misled, *self._killed)
+            if is_shown and not simulation.runs_as(member, scripts[member]):
+                self._broken.append(f"{where}, and {simulation.name_of(member)} does not run as planned")
 
     def _check_end(self) -> None:
         """The end of the execution is what the group shows: as planned, as it was, or stopped for a reason."""
@@ -373,7 +382,8 @@ class MigratedPlan:
             self._check_standing()
             return
         end = f"it is {execution.phase.value.replace('-', ' ')}, and"
-        scripts = self._finally() if execution.phase is Phase.FINISHED else dict(self._original)
+        is_finished = execution.phase is Phase.FINISHED
+        scripts = self._planned_until(Rounds(self._plan).places[-1] if is_finished else START)
         recently = [seat for seat, at_s in self._killed.items() if simulation.now_s - at_s < GHOST_S]
         stopped = [member for member, script in scripts.items() if script is None]
         if why := simulation.missing([*stopped, *recently]):
@@ -395,14 +405,16 @@ class MigratedPlan:
         if group is not None and not (group.state.value in said and group.type.value in said):
             self._broken.append(f"it does not say that the group is {group.type.value}, {group.state.value}")
 
-    def _finally(self) -> dict[str, MemberScript | None]:
+    def _planned_until(self, last: Place) -> dict[str, MemberScript | None]:
+        """The script of each member when the round of `last` is complete; None: stopped."""
         scripts: dict[str, MemberScript | None] = dict(self._original)
-        for step in self._plan.steps:
-            rollout = step.rollout
-            for member in (
-                one for seats in (rollout.rounds if rollout else ()) for one in seats if one != BRIDGE
-            ):
-                start = rollout.start if rollout else None
-                former = scripts[member] or self._original[member]
-                scripts[member] = started(former, start) if start is not None else None
+        rounds = Rounds(self._plan)
+        for place in rounds.places:
+            rollout = rounds.rollout(place)
+            if rollout is None or place > last:
+                continue
+            for member in rounds.members(place):
+                if member != BRIDGE:
+                    former = scripts[member] or self._original[member]
+                    scripts[member] = started(former, rollout.start) if rollout.start is not None else None
         return scripts
