@@ -13,7 +13,9 @@ from rich.cells import cell_len
 from cli.render.lines import cut, plain
 from cli.verbs.migrate.lines import Event, event_texts
 from cli.verbs.migrate.telling import FleetStatus, InHand, RunStatus
-from cli.verbs.migrate.view import Cost, LogLine, View, bar, cells, view_lines
+from cli.verbs.migrate.view import LogLine, View, view_lines
+from cli.verbs.migrate.view_costs import Cost, bar
+from cli.verbs.migrate.view_run import cells
 from migration.execution.machine import Phase
 from tests.cli.command import Kohort
 from tests.cli.verbs.migrate import statuses

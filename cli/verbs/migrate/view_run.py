@@ -1,0 +1,181 @@
+"""The parts of the live view that show one run: its steps, the members in hand, its gate, and why it stopped."""
+
+from collections.abc import Iterator, Sequence
+
+from cli.render.cells import safe_text
+from cli.render.document import Column, columns
+from cli.render.fit import is_sentence, short_names, without_middle
+from cli.render.layout import column_lines
+from cli.render.lines import Line, Piece, Role, folded, line_width
+from cli.verbs.migrate.lines import Event, answer_of, stop_text
+from cli.verbs.migrate.telling import RunStatus
+from groups.counts import counted
+from groups.times import seconds_text
+from migration.execution.machine import Phase
+from migration.model import Step
+
+MOST_CELLS = 24  # Of the rounds of a step; of more rounds, a cell shows several
+DONE, IN_HAND, TO_COME, FAILED = "#", ">", ".", "!"
+"""Cells of rounds."""
+MOST_REASON = 4  # Lines of why a check is not open
+LEAST_TEXT = 16  # The least width of a title or a name
+
+
+def way_text(run: RunStatus) -> str:
+    plan = run.plan
+    parts = [plan.path, f"{plan.origin} to {plan.destination.value}" if plan.origin else ""]
+    parts += [counted(len(plan.baseline.members), "member") if plan.baseline else ""]
+    parts += ["continued" if run.resumed else ""]
+    return safe_text(", ".join(filter(None, parts)))
+
+
+def state_of(run: RunStatus) -> tuple[str, Role]:
+    """The state of a run in words."""
+    match run.phase:
+        case Phase.FINISHED:
+            return "finished", Role.GOOD
+        case Phase.ROLLED_BACK:
+            return "rolled back", Role.WARNING
+        case Phase.STOPPED:
+            return "stopped", Role.BAD
+        case phase if run.is_rollback:
+            return f"rolling back, {_PHASES[phase]}", Role.WARNING
+        case _ if len(run.opened - {0}) == len(run.plan.steps):
+            return f"watching for {seconds_text(run.limits.watch_s)} that no member leaves", Role.STRONG
+        case phase:
+            return _PHASES[phase], Role.STRONG
+
+
+_PHASES = {Phase.WAITING: "waiting for the gate", Phase.ACTING: "restarting"}
+
+
+def step_lines(run: RunStatus, width: int) -> Iterator[Line]:
+    """A row per step: its state, its rounds as cells, and how long it has lasted."""
+    rows = []
+    for number, step in enumerate(run.plan.steps, 1):
+        state, role = _step_state(run, number)
+        costs = run.costs.get(number) if not run.is_rollback else None
+        rounds, done = round_count(step), _rounds_done(run, number)
+        rows.append(
+            [
+                Piece(state, role),
+                Piece(str(number)),
+                Piece(safe_text(step.title), role if role is Role.FAINT else Role.PLAIN),
+                Piece(
+                    f"{cells(rounds, done, _in_progress(run, number))} {done}/{rounds}" if rounds else "",
+                    role,
+                ),
+                Piece(seconds_text(costs.lasted_s) if costs else ""),
+            ]
+        )
+    heads = columns("STATE", "#STEP", "DESCRIPTION", "ROUNDS", "#LASTED")
+    yield from column_lines(heads, fitted(heads, rows, 2, width))
+
+
+def round_count(step: Step) -> int:
+    return len(step.rollout.rounds) if step.rollout else len(step.rounds)
+
+
+def _step_state(run: RunStatus, number: int) -> tuple[str, Role]:
+    if number in run.opened:
+        return "done", Role.GOOD
+    if number != run.place[0]:
+        return "to come", Role.FAINT
+    if run.is_over:
+        return "stopped", Role.BAD
+    return ("restarting" if run.phase is Phase.ACTING else "waiting"), Role.STRONG
+
+
+def _rounds_done(run: RunStatus, number: int) -> int:
+    step, round_ = run.place
+    if number in run.opened:
+        return round_count(run.plan.steps[number - 1])
+    return max(round_ - 1, 0) if number == step else 0
+
+
+def _in_progress(run: RunStatus, number: int) -> str:
+    """The cell of the round in progress; empty if the step has none."""
+    if number != run.place[0] or number in run.opened or not run.place[1]:
+        return ""
+    return FAILED if run.is_over else IN_HAND
+
+
+def cells(rounds: int, done: int, in_progress: str, most: int = MOST_CELLS) -> str:
+    """`[##>..]`: a cell per round, or per several of more than `most`."""
+    if not rounds:
+        return ""
+    each = -(-rounds // most)
+    count, full = -(-rounds // each), done // each
+    text = DONE * (count if done == rounds else min(full, count - 1)) + in_progress
+    return f"[{text[:count].ljust(count, TO_COME)}]"
+
+
+def fitted(heads: Sequence[Column], rows: list[list[Piece]], position: int, width: int) -> list[list[Piece]]:
+    """The rows, with the texts of one column as short as the others require: names lose their middle, sentences their
+    end."""
+    others = [
+        max(len(column.name), *(line_width((row[at],)) for row in rows))
+        for at, column in enumerate(heads)
+        if at != position
+    ]
+    room = max(width - sum(others) - 2 * len(others), LEAST_TEXT)
+    for row in rows:
+        text = row[position].text
+        tail = 0 if is_sentence(text) else room // 3
+        row[position] = row[position]._replace(text=without_middle(text, room, tail))
+    return rows
+
+
+def hand_lines(run: RunStatus, width: int) -> Iterator[Line]:
+    if not run.in_hand:
+        return
+    yield ()
+    names = short_names((hand.label for hand in run.in_hand), max(width // 3, 12))
+    for hand in run.in_hand:
+        text = f"{hand.action} {safe_text(names[hand.label])}"
+        yield (
+            Piece("In hand: ", Role.STRONG),
+            Piece(f"{text}, its command has been running for {seconds_text(hand.for_s)}"),
+        )
+
+
+def gate_lines(run: RunStatus, width: int) -> Iterator[Line]:
+    """The gate that is awaited, with why each of its checks is not open."""
+    gate = run.gate
+    if gate is None:
+        return
+    (step, round_), plan = run.place, run.plan
+    where = f"step {step}" if step else "before step 1"
+    if round_ and round_ < round_count(plan.steps[step - 1]):
+        where += f", round {round_}"
+    left = f"; the run stops in {seconds_text(max(run.gives_up_s - run.waits_s, 0))}"
+    is_open = gate.open
+    role = Role.GOOD if is_open else Role.WARNING
+    yield ()
+    yield (
+        Piece(f"Gate of {where}: " if step else f"Gate {where}: ", Role.STRONG),
+        Piece(answer_of(is_open), role),
+        Piece(f", after {seconds_text(run.waits_s)}{'' if is_open else left}"),
+    )
+    texts = [("off plan", text) for text in gate.reasons] if gate.differences or gate.strayed else []
+    texts += [
+        (answer_of(check.holds), f"{check.check}: {check.text}") for check in gate.checks if not check.holds
+    ]
+    if passed := [check.check for check in gate.checks if check.holds]:
+        texts.append((answer_of(True), ", ".join(passed)))
+    for answer, text in texts:
+        first, *more = folded(safe_text(text), width - 11, indent=0)[:MOST_REASON]
+        yield (Piece(f"  {answer:<9}", Role.GOOD if answer == answer_of(True) else Role.WARNING), first[0])
+        yield from ((Piece(" " * 11), line[0]) for line in more)
+
+
+def stop_lines(run: RunStatus, commands: Sequence[str], width: int, group: str = "") -> Iterator[Line]:
+    """Why it stopped, and what to do; also while it is being rolled back."""
+    for stop, what in ((run.stop, "stopped"), (run.rollback_stop, "the rollback stopped")):
+        if stop is not None:
+            remedy = stop.remedy if run.is_over else ""
+            facts = {"rule": stop.rule.value, "message": stop.message, "remedy": remedy}
+            text = f"{group}{what} by the rule {stop_text(Event(facts))}"
+            yield from folded(safe_text(text[:1].upper() + text[1:] if not group else text), width, Role.BAD)
+    for command in commands:
+        yield (Piece("    "), Piece(safe_text(command), Role.STRONG))
