@@ -132,8 +132,9 @@ def _newest(log: Sequence[LogLine], most: int, width: int, *, several: bool) -> 
 
 def _log_lines(entry: LogLine, width: int, *, several: bool) -> list[Line]:
     at = f"{safe_text(entry.at)}  "
-    group = f"{safe_text(without_middle(shown_id(entry.group), max(width // 4, 12), 6))}: " if several else ""
-    lines = folded(at + group + safe_text(entry.text), width, indent=2)
+    group = without_middle(safe_text(shown_id(entry.group)), max(width // 4, LEAST_TEXT), 6)
+    name = f"{group}: " if several and entry.group else ""  # An event of the fleet has none
+    lines = folded(at + name + safe_text(entry.text), width, indent=2)
     return [(Piece(at, Role.FAINT), Piece(lines[0][0].text.removeprefix(at))), *lines[1:]]
 
 
@@ -150,8 +151,8 @@ def _head(view: View, name: str, width: int, *, is_over: bool) -> Line:
     ends = [run.began_at + timedelta(seconds=run.lasted_s) for run in view.runs]
     if not ends:
         return (title, Piece(safe_text(name)))
-    lasted = max(run.lasted_s for run in view.runs)
-    when = f"  {max(ends):%Y-%m-%dT%H:%M:%SZ}, {'after' if is_over else 'for'} {seconds_text(lasted)}"
+    lasted_s = (max(ends) - min(run.began_at for run in view.runs)).total_seconds()
+    when = f"  {max(ends):%Y-%m-%dT%H:%M:%SZ}, {'after' if is_over else 'for'} {seconds_text(lasted_s)}"
     hints = () if is_over else _HINTS.get(view.interrupts, ("; stopping",))
     room = width - len(title.text) - len(when)
     hint = next((hint for hint in hints if len(hint) + min(len(name), LEAST_TEXT) <= room), "")

@@ -14,7 +14,6 @@ from cli.verbs.migrate import fleet_documents as documents
 from cli.verbs.migrate.event_documents import EventDocument, Facts
 from cli.verbs.migrate.run import GroupRun
 from cli.verbs.migrate.telling import FleetStatus, RunStatus, Telling
-from groups.counts import counted
 from migration.execution.fleet import Fleet, FleetWait, GroupPhase, WaveStatus
 from migration.execution.stops import StopRule
 from wire.client.steps import Deadline
@@ -158,8 +157,8 @@ class Conductor:
 
     def _fleet_status(self, status: WaveStatus, wait: str) -> FleetStatus:
         to_come = [name for name, phase in status.phases.items() if phase is GroupPhase.WAITING]
-        wave = f"{'canary' if status.is_canary else 'wave'} {status.wave}: " if status.wave else ""
-        text = wave + (status.ends or wait or f"{counted(len(to_come), 'group')} to come")
+        wave = f"{'canary' if status.is_canary else 'wave'} {status.wave}" if status.wave else ""
+        text = ": ".join(filter(None, (wave, status.ends or wait)))
         return FleetStatus(
             groups=len(status.phases),
             to_come=len(to_come),
