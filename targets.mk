@@ -50,6 +50,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/wire/log/test_segments_fuzz.py tests/wire/log/test_index_check.py \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_loader_live.py tests/coordinator/store/test_compaction.py \
 		tests/cli/sources/history/test_logs.py tests/cli/sources/history/test_live.py tests/cli/verbs/record/test_journal.py \
+		tests/cli/verbs/migrate/test_report.py \
 		tests/coordinator/server/test_hostile_clients.py tests/coordinator/server/test_floods.py \
 		tests/coordinator/server/security/test_sessions.py \
 		tests/coordinator/store/test_data_directory_files.py tests/groups/test_snapshot.py tests/cli/verbs/apply \

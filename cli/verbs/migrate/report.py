@@ -26,7 +26,7 @@ from cli.render.output_format import OutputFormat
 from cli.verbs.migrate.course import LAG, Command, Course, Round, Run, courses_of, moment_text
 from cli.verbs.migrate.lines import MOST_NAMES, event_texts, figure_text
 from cli.verbs.migrate.picture import picture_of
-from groups.counts import counted, first_names
+from groups.counts import counted, first_names, share
 from groups.listing import shown_id
 from groups.times import duration_text
 
@@ -203,8 +203,8 @@ def _verdict(course: Course) -> str:
             return f"Finished at {at}; every step is complete, {_judged(course)}"
         case "stopped":
             rule = course.stop.text("rule") if course.stop else "unknown"
-            steps = f"{_complete(course):,} of {counted(len(course.steps), 'step')} complete"
-            return f"Stopped at {at}{where} by the rule {rule}; {steps}"
+            steps = share(_complete(course), len(course.steps), "step", ("is", "are"))
+            return f"Stopped at {at}{where} by the rule {rule}; {steps} complete"
         case "rolled-back":
             rule = f" after the rule {course.stop.text('rule')} stopped it{where}" if course.stop else ""
             return f"Rolled back at {at}{rule}; the group is as it was before step 1"
