@@ -32,7 +32,7 @@ if [ "$KOHORT_ACTION" != stop ]; then
 fi
 if [ "$KOHORT_ACTION" != start ]; then # one pod less, and this is the one
     kubectl annotate --overwrite "$pod" controller.kubernetes.io/pod-deletion-cost=-1000000
-    scale -1
+    sleep 1 && scale -1 # its controller has seen the mark
     echo "waiting until $pod has ended"
     kubectl wait --for=delete "$pod" --timeout=1h
 fi

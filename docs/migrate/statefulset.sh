@@ -6,13 +6,14 @@ set -eu
 name=$1 ordinal=${2##*-} volume=$3 key=$4 pod=$1-${2##*-}
 get() { kubectl get "$1" --ignore-not-found --output="jsonpath={$2}"; }
 map() { get "$1" "$2.volumes[?(@.name==\"$volume\")].configMap.name"; }
+fail() { echo "statefulset.sh: $*" >&2 && exit 1; }
 scale() { # FROM TO: pods are stopped from the highest ordinal down, and started from 0 up
     until [ "$(get "statefulset/$name" .spec.replicas)" = "$1" ]; do
         flock -u 9 && echo "waiting until $name has $1 replicas, to have $2" && sleep 1 && flock 9
     done
     kubectl scale "statefulset/$name" --replicas="$2"
 }
-case $ordinal in '' | *[!0-9]*) echo "$2 does not end with a pod's ordinal" >&2 && exit 1 ;; esac
+case $ordinal in '' | *[!0-9]*) fail "$2 does not end with a pod's ordinal" ;; esac
 exec 9> "$(dirname -- "$KOHORT_CONFIG")/$name.lock" && flock 9 # one pod after the other
 before=$(get "pod/$pod" .metadata.uid)
 if [ "$KOHORT_ACTION" = stop ]; then
@@ -25,15 +26,14 @@ while [ "$above" -lt "$end" ] && [ "$(map "pod/$name-$above" .spec)" = "$new" ];
 if [ "$above" = "$end" ] && [ "$(map "pod/$pod" .spec)" != "$new" ]; then # a partition restarts the pods from it up
     how="\"type\":\"RollingUpdate\",\"rollingUpdate\":{\"partition\":$ordinal}"
 fi
-volumes="{\"volumes\":[{\"name\":\"$volume\",\"configMap\":{\"name\":\"$new\"}}]}"
-kubectl patch "statefulset/$name" --patch="{\"spec\":{\"updateStrategy\":{$how},\"template\":{\"spec\":$volumes}}}"
-if [ "$end" -le "$ordinal" ]; then
-    scale "$ordinal" $((ordinal + 1))
-elif [ -z "${how##*OnDelete*}" ]; then
-    kubectl delete "pod/$pod" --ignore-not-found
-fi
+pods="{\"spec\":{\"volumes\":[{\"name\":\"$volume\",\"configMap\":{\"name\":\"$new\"}}]}}"
+kubectl patch "statefulset/$name" --patch="{\"spec\":{\"updateStrategy\":{$how},\"template\":$pods}}"
+sleep 1 # the controller has seen this
+if [ "$end" -le "$ordinal" ]; then scale "$ordinal" $((ordinal + 1)); fi
+[ -n "${how##*OnDelete*}" ] || [ -z "$before" ] || kubectl delete "pod/$pod" --ignore-not-found
 echo "waiting until $pod has started"
-until [ "$(get "pod/$pod" .metadata.uid)" != "$before" ]; do sleep 1; done
+until now=$(get "pod/$pod" .metadata.uid) && [ -n "$now" ] && [ "$now" != "$before" ]; do sleep 1; done
 kubectl wait --for=condition=Ready "pod/$pod" --timeout=1h && sleep "${STAYS_UP_S:-5}"
+[ "$(map "pod/$pod" .spec)" = "$new" ] || fail "$pod has started with another ConfigMap than $new"
 crashed=$(get "pod/$pod" '.status.containerStatuses[?(@.restartCount>0)].name')
-[ -z "$crashed" ] || { echo "$pod does not stay up: kubectl logs --previous $pod $crashed" >&2 && exit 1; }
+[ -z "$crashed" ] || fail "$pod does not stay up: kubectl logs --previous $pod $crashed"

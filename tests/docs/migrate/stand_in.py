@@ -27,8 +27,8 @@ IFS= read -r -d '' -u 3 output
 [ "$status" = 0 ] && printf %s "$output" || printf %s "$output" >&2
 exit "$status"
 """
-APPLICATION = """trap 'sleep "$2"; kill $!; exit 0' TERM
-cat "$1"; exec >&-; [ "$3" = up ] || exit 1; sleep 1000 & wait"""
+APPLICATION = """trap '/bin/sleep "$2"; kill $!; exit 0' TERM
+cat "$1"; exec >&-; [ "$3" = up ] || exit 1; /bin/sleep 1000 & wait"""
 
 
 class Failure(Exception):
@@ -131,7 +131,9 @@ class StandIns:
         with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
             for tool in ("systemctl", "docker", "kubectl"):
                 (programs / tool).write_text(PROGRAM.replace("PORT", str(server.server_address[1])))
-                (programs / tool).chmod(0o755)
+            (programs / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 0.02\n")
+            for program in programs.iterdir():
+                program.chmod(0o755)
             Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
             yield programs
             server.shutdown()
@@ -153,7 +155,7 @@ class StandIns:
                 return self.docker(verb, "".join(template), name.removeprefix("id-of-"))
             case "kubectl", [verb, *rest]:
                 text = self.kubectl(verb, rest, options, given)
-                self.reconcile()
+                self.reconcile()  # Afterwards: the one that asks sees what was before
                 return text
         raise Failure(f"unknown arguments: {arguments}")
 
@@ -209,6 +211,11 @@ class StandIns:
                 return ""
             raise Failure(f"{name} not found")
         one = self.objects[name]
+        if verb in ("wait", "rollout"):
+            while self.reconcile():
+                pass
+            if options.get("for") == "delete" and name not in self.objects:
+                return ""
         match verb:
             case "get":
                 return shown(name, one, options["output"])
@@ -250,14 +257,16 @@ class StandIns:
 
     # The controllers of Kubernetes
 
-    def reconcile(self) -> None:
-        for name, one in [*self.objects.items()]:
-            if name.startswith("statefulset/"):
-                self.reconcile_statefulset(name, one["spec"])
-            elif name.startswith("deployment/"):
-                self.reconcile_deployment(name, one["spec"])
+    def reconcile(self) -> bool:
+        """Do one thing that a controller has to do; whether there was one."""
+        return any(
+            self.reconcile_statefulset(name, one["spec"])
+            if name.startswith("statefulset/")
+            else name.startswith("deployment/") and self.reconcile_deployment(name, one["spec"])
+            for name, one in [*self.objects.items()]
+        )
 
-    def reconcile_statefulset(self, name: str, spec: Tree) -> None:
+    def reconcile_statefulset(self, name: str, spec: Tree) -> bool:
         template, strategy = spec["template"]["spec"], spec["updateStrategy"]
         is_rolling = strategy["type"] == "RollingUpdate"
         if not is_rolling and "rollingUpdate" in strategy:
@@ -268,19 +277,24 @@ class StandIns:
             is_old = is_rolling and number >= partition and self.objects[pod]["spec"] != template
             if is_old or number >= spec["replicas"]:
                 self.end_pod(pod)
+                return True
         for number in range(spec["replicas"]):
             if f"pod/billing-{number}" not in self.pods:
                 is_new = number >= partition or not is_rolling
                 self.begin_pod(name, f"billing-{number}", template if is_new else spec["current"])
+                return True
         if is_rolling and partition == 0:
             spec["current"] = json.loads(json.dumps(template))
+        return False
 
-    def reconcile_deployment(self, name: str, spec: Tree) -> None:
-        while len(pods := self.pods_of(name)) > spec["replicas"]:
+    def reconcile_deployment(self, name: str, spec: Tree) -> bool:
+        pods = self.pods_of(name)
+        if len(pods) > spec["replicas"]:
             annotations = {pod: self.objects[pod]["metadata"].get("annotations", {}) for pod in pods}
             self.end_pod(min(pods, key=lambda pod: int(annotations[pod].get(COST, 0))))
-        while len(self.pods_of(name)) < spec["replicas"]:
+        elif len(pods) < spec["replicas"]:
             self.begin_pod(name, f"billing-{os.urandom(3).hex()}", spec["template"]["spec"])
+        return bool(len(pods) != spec["replicas"])
 
     def pods_of(self, owner: str) -> list[str]:
         return [pod for pod in self.pods if self.objects[pod]["owner"] == owner]
