@@ -42,7 +42,7 @@ COMMANDS = {
     **dict.fromkeys(("delete-offsets", "delete-offset"), "offsets delete"),
     **dict.fromkeys(("rm", "drop", "delete-group", "delete-groups"), "delete"),
     **dict.fromkeys(("status", "health", "check", "doctor"), "diagnose"),
-    **dict.fromkeys(("migrate", "upgrade", "convert"), "plan"),
+    **dict.fromkeys(("upgrade", "convert"), "plan"),
     **dict.fromkeys(("top", "monitor", "tail"), "watch"),
     **dict.fromkeys(("contexts", "clusters"), "context list"),
     "use-context": "context use",

@@ -17,6 +17,9 @@ from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from groups.trees import UNWRITTEN, Tagged, named
 
+SESSION_S = 45.0
+"""Default of `session.timeout.ms` and `group.consumer.session.timeout.ms`: how long a static member may be away."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeIs:

@@ -173,8 +173,6 @@ CLASSIC_HEARTBEAT_S = 3.0  # `heartbeat.interval.ms`, 3 s by default in all seve
 CONSUMER_HEARTBEAT_S = 5.0  # The default of `group.consumer.heartbeat.interval.ms` on brokers
 INITIAL_DELAY_S = 3.0
 """`group.initial.rebalance.delay.ms`: how long an empty classic group waits for more members."""
-SESSION_S = 45.0
-"""Default of `session.timeout.ms` and `group.consumer.session.timeout.ms`: how long a static member may be away."""
 
 
 class HeartbeatTiming(Enum):

@@ -17,11 +17,18 @@ from assignors.rebalance import owners_in
 from groups.dry_run import BROKERS_DEFAULT
 from groups.group_spec import current_of
 from groups.model import Client, Group, GroupType, Member, MemberProtocol, Subscription, Topic, usual_protocol
-from migration.model import MemberStart, OwnerGap, Rollout, RoundAction, SettledGroup, SettledMember
+from migration.model import (
+    SESSION_S,
+    MemberStart,
+    OwnerGap,
+    Rollout,
+    RoundAction,
+    SettledGroup,
+    SettledMember,
+)
 from migration.rebalancing import (
     CONSUMER_HEARTBEAT_S,
     INITIAL_DELAY_S,
-    SESSION_S,
     HeartbeatTiming,
     RebalanceOutcome,
     elected_assignor,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from migration.rebalancing import SESSION_S
+from migration.model import SESSION_S
 
 
 class StopRule(Enum):

@@ -14,8 +14,7 @@ from migration.bridge import BRIDGE, MemberRestart, RestartMode
 from migration.client_config import ClientConfig
 from migration.gate.judge import check_steady, judge_gate
 from migration.gate.observation import GateObservation, GateResult, undecided
-from migration.model import MemberStart, Plan, PlannedMember, Step, TemporaryMember
-from migration.rebalancing import SESSION_S
+from migration.model import SESSION_S, MemberStart, Plan, PlannedMember, Step, TemporaryMember
 from migration.rehearsal.applications import with_application
 from migration.rehearsal.bridge import SimulatedBridge
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from random import Random
 
-from migration.model import Plan
-from migration.rebalancing import SESSION_S
+from migration.model import SESSION_S, Plan
 
 HANG_S = 100.0  # When a hook that hangs is ended
 

@@ -27,7 +27,7 @@ def migrate(
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
-    """Carry out plans: restart members round by round, each after its gate.
+    """Carry out plans: restart members, gate by gate.
 
     Shows everything that it would do; with --execute, it does it, and stops by itself when something is not as
     planned. A command of yours restarts the members. A run that was stopped or killed continues when it is started
@@ -35,7 +35,7 @@ def migrate(
 
     \b
     Examples:
-      kohort migrate PLAN.yaml --restart './restart.sh {client_id}' -b localhost:9092
+      kohort migrate PLAN.yaml --restart ./restart.sh -b localhost:9092
       kohort migrate PLAN.yaml --restart ./restart.sh -b localhost:9092 --execute
     """
     from cli.verbs.migrate.action import migrate_groups

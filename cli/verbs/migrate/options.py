@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cli.options import duration_option, option
 from migration.execution.fleet import Spread
-from migration.rebalancing import SESSION_S
+from migration.model import SESSION_S
 
 _MOST_S = 86_400.0
 _limits = partial(duration_option, unit="s", least_s=1.0, most_s=_MOST_S, rich_help_panel="What stops it")
@@ -26,8 +26,7 @@ class RunOptions:
         str,
         option(
             "--restart",
-            "Command that restarts, stops or starts one member, run without a shell; {client_id} and others in it "
-            "are replaced: docs/migrate.",
+            "Command that restarts, stops or starts one member, run without a shell: docs/migrate.",
             "COMMAND",
         ),
     ]
@@ -97,6 +96,6 @@ class FleetOptions:
     window: Annotated[
         list[str] | None,
         _fleet(
-            "--window", "Time of day in which groups begin and continue: 22:00-05:00; repeatable.", "FROM-TO"
+            "--window", "Time of day in which groups begin and continue: 22:00-05:00; repeatable.", "WINDOW"
         ),
     ] = None

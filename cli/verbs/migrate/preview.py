@@ -185,7 +185,7 @@ def stops_table(settings: RunSettings) -> Table:
     return table_of(
         [{"rule": rule.value, "when": when} for rule, when in stop_texts(settings).items()],
         ("RULE", "rule"),
-        ("STOPS-WHEN", "when"),
+        ("WHEN", "when"),
     )
 
 
