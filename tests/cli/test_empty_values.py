@@ -15,7 +15,8 @@ IDS = ["GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"]
 NAMED = [
     "COMMAND", "CONTEXT", "DIR", "DURATION", "ERROR", "FILE", "HOST", "HOST:PORT", "HOST[:PORT]", "KEY", "N", "NAME",
     "NAME[:PARTITIONS]", "NEW", "OFFSET|TIME", "PATTERN", "PLAN", "PREFIX", "RACK", "REGEX", "RELEASE", "RULE",
-    "SCENARIO", "SIZE", "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC[:0,1]", "URL", "WINDOW", "WORLD", "stable|empty|EPOCH",
+    "SCENARIO", "SIZE", "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC[:0,1]", "URL", "WINDOW", "WORLD",
+    "stable|empty|EPOCH",
 ]  # fmt: skip
 LISTS = [
     "A,B,…",
