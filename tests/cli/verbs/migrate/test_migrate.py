@@ -74,7 +74,7 @@ def test_a_plan_is_carried_out_and_its_gates_stay_open(
     assert carry_out(kohort, plan, members).succeeded().stdout.count("is running") == 0
 
 
-def test_a_run_stops_goes_on_and_goes_back(kohort: Kohort, members: RestartedGroup, plan: Path) -> None:
+def test_a_run_stops_and_goes_back(kohort: Kohort, members: RestartedGroup, plan: Path) -> None:
     members.fail("b" if read_plan(plan).steps[0].rounds[0] == ("a",) else "a")
     stopped = carry_out(kohort, plan, members)
     assert stopped.status == 1
