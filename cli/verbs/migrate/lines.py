@@ -4,10 +4,8 @@ it should be is left out, and no document raises an error."""
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cli.errors import CommandError
-from cli.output import notice, write_line
 from cli.render.cells import safe_text
-from cli.verbs.migrate.telling import FleetStatus, RunStatus
+from cli.verbs.migrate.telling import FleetStatus, Output, RunStatus
 from groups.counts import counted, first_names
 from groups.listing import shown_id
 from groups.times import MOST_S, seconds_text
@@ -82,18 +80,14 @@ class Lines:
     """Prints a line per event, for pipes and files; `several`: with the group's name."""
 
     def __init__(self, *, several: bool) -> None:
-        self._several, self._is_readable = several, True
+        self._several, self._output = several, Output()
 
     def event(self, document: Mapping[str, object]) -> None:
         event = Event(document)
         name = f"{safe_text(shown_id(event.group))}: " if self._several and event.group else ""
         lines = [f"{safe_text(event.at)} {name}{safe_text(text)}" for text in event_texts(event)]
-        if lines and self._is_readable:
-            try:
-                self._is_readable = write_line("\n".join(lines))
-            except CommandError as error:  # a run does not end because its output is lost
-                self._is_readable = False
-                notice(f"{error}: the run continues")
+        if lines:
+            self._output.write("\n".join(lines))
 
     def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
         """Only events are printed."""

@@ -87,7 +87,7 @@ def report_document(documents: Iterable[Mapping[str, object]], fleet: FleetFacts
 
 
 def _of_groups(courses: Sequence[Course], fleet: FleetFacts | None) -> Iterator[Block]:
-    """All groups in a table, then those that did not finish. What has no report of its own follows; of groups that
+    """All groups in a table, then those that did not finish. What has no separate report follows; of groups that
     finished, folded."""
     links, unbegun = (fleet.links, fleet.unbegun) if fleet else ({}, ())
     groups = len(courses) + len(unbegun)

@@ -1,4 +1,4 @@
-"""Whoever is told what runs do: the view of a terminal, lines in a pipe, JSON lines."""
+"""What runs report to: the view of a terminal, lines in a pipe, JSON lines."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from cli.output import write_line
+from cli.errors import CommandError
+from cli.output import notice, write_line
 from cli.verbs.migrate.event_documents import EventDocument
 from migration.execution.costs import StepCosts
 from migration.execution.events import Place
@@ -29,7 +30,7 @@ class InHand:
 class RunStatus:
     """All that is shown of a run, replaced as a whole at each look."""
 
-    plan: Plan  # The way back once it has begun
+    plan: Plan  # The rollback once it has begun
     phase: Phase
     is_rollback: bool
     place: Place
@@ -75,14 +76,32 @@ class Telling(Protocol):
         """Every run is over; the document is the last line of `--output json`."""
 
 
+class Output:
+    """Standard output. A run does not end because its reader has left, or because it cannot be written."""
+
+    def __init__(self) -> None:
+        self._is_lost = False
+
+    def write(self, text: str) -> None:
+        if not self._is_lost:
+            try:
+                self._is_lost = not write_line(text)
+            except CommandError as error:
+                self._is_lost = True
+                notice(f"{error}: the run continues")
+
+
 class JsonLines:
     """`--output json`: a document a line."""
 
+    def __init__(self) -> None:
+        self._output = Output()
+
     def event(self, document: EventDocument) -> None:
-        write_line(json.dumps(document, ensure_ascii=False))
+        self._output.write(json.dumps(document, ensure_ascii=False))
 
     def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
         """Only events are printed."""
 
     def end(self, document: Mapping[str, object]) -> None:
-        write_line(json.dumps(document, ensure_ascii=False))
+        self._output.write(json.dumps(document, ensure_ascii=False))

@@ -5,18 +5,20 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import NamedTuple, Self
 
-from cli.output import write_out
+import typer
+
 from cli.render.cells import safe_text
 from cli.render.document import columns
 from cli.render.fit import without_middle
 from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, plain
 from cli.verbs.migrate.lines import Event, event_texts, named
-from cli.verbs.migrate.telling import FleetStatus, RunStatus
+from cli.verbs.migrate.telling import FleetStatus, Output, RunStatus
 from cli.verbs.migrate.view_costs import cost_lines, share_of_worst
 from cli.verbs.migrate.view_run import (
     LEAST_TEXT,
@@ -62,7 +64,7 @@ class LiveView:
     """Use it in a `with` block, in the main thread. When it is left, the terminal is as it was, with the last state."""
 
     def __init__(self) -> None:
-        self._screen, self._is_drawn = Screen(sys.stdout), False
+        self._screen, self._is_drawn, self._is_lost = Screen(sys.stdout), False, False
         self._view = View(runs=())
         self._log = deque[LogLine](maxlen=LONGEST_LOG)
         self._commands: dict[str, Sequence[str]] = {}
@@ -78,10 +80,12 @@ class LiveView:
         if not self._is_drawn:
             return
         self._is_drawn = False
-        self._screen.__exit__(None, None, None)
-        width, _ = self._screen.size
-        lines = [plain(line) for line in view_lines(self._view, width, None)]
-        write_out(lambda stream: stream.write("\n".join(lines).rstrip() + "\n"))
+        with suppress(typer.Exit):
+            self._screen.__exit__(None, None, None)
+        if not self._is_lost:
+            width, _ = self._screen.size
+            lines = [plain(line) for line in view_lines(self._view, width, None)]
+            Output().write("\n".join(lines).rstrip())
 
     def event(self, document: Mapping[str, object]) -> None:
         event = Event(document)
@@ -96,12 +100,16 @@ class LiveView:
     def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
         log, commands = tuple(self._log), self._commands
         self._view = View(runs=runs, fleet=fleet, log=log, commands=commands, interrupts=self._interrupts)
-        if not self._is_drawn:
-            self._screen.__enter__()
-            self._is_drawn = True
-        if time.monotonic() >= self._next_s:
-            self._next_s = time.monotonic() + DRAW_S
+        if self._is_lost or time.monotonic() < self._next_s:
+            return
+        self._next_s = time.monotonic() + DRAW_S
+        try:
+            if not self._is_drawn:
+                self._screen.__enter__()
+                self._is_drawn = True
             self._screen.draw(lambda width, height: view_lines(self._view, width, height))
+        except typer.Exit:  # The terminal is closed: the run decides how it ends
+            self._is_lost = True
 
     def end(self, _document: Mapping[str, object]) -> None:
         """Give the terminal back, with the last state."""

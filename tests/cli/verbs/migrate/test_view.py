@@ -1,5 +1,6 @@
 """The live view: what it shows of runs, on any terminal."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from rich.cells import cell_len
 from cli.render.lines import cut, plain
 from cli.verbs.migrate.lines import Event, event_texts
 from cli.verbs.migrate.telling import FleetStatus, InHand, RunStatus
-from cli.verbs.migrate.view import LogLine, View, view_lines
+from cli.verbs.migrate.view import LiveView, LogLine, View, view_lines
 from cli.verbs.migrate.view_costs import Cost, bar
 from cli.verbs.migrate.view_run import cells
 from migration.execution.machine import Phase
@@ -165,3 +166,15 @@ def test_the_terminal_is_given_back_with_the_last_state(kohort: Kohort, tmp_path
     assert "\x1b" not in said.rpartition(LEAVE)[2]
     assert [line for line in left if line.startswith("Stopped by the rule member-missing")]
     assert left[-2:] == ["the next line", ""]
+
+
+def test_a_terminal_that_is_closed_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as terminal:
+        monkeypatch.setattr("sys.stdout", terminal)
+        with LiveView() as view:
+            for _ in range(3):
+                view.event({})  # So that it is drawn at once
+                view.draw([statuses.status()])
+            view.end({})
