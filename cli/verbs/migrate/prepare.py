@@ -199,8 +199,7 @@ def _found(plan: Plan, former: FormerRuns, notes: NotesFile, execution: Executio
         yield f"The last run ended at {event['at']}: {how}"
     elif former.events:
         yield f"The last run was killed: its last event is of {former.events[-1]['at']}."
-    running = [hook for hook in former.unfinished if hook.is_running]
-    if running:
+    if running := former.running:
         names = first_names([hook.member for hook in running])
         yield f"The command that it started for {names} is still running: its end is awaited first."
     if execution.acting:

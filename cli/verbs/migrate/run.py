@@ -170,7 +170,7 @@ class GroupRun:
         """Wait for the hooks of a run that was killed; those that are late are ended."""
         hooks = tuple(
             FormerHook(process=hook.process, mark=hook.started, timeout_s=self.settings.restart_s)
-            for hook in self.prepared.former.unfinished
+            for hook in self.prepared.former.running
         )
         while hooks and not self._interrupts:
             time.sleep(TICK_S)

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from io import FileIO
 from pathlib import Path
 from typing import IO, Any, Self
@@ -85,19 +84,15 @@ class FormerRuns:
                 hooks |= {(event["step"], member) for member in event["members"]}
         return frozenset(hooks)
 
-    @cached_property
-    def unfinished(self) -> tuple[UnfinishedHook, ...]:
-        """Hooks that had not ended when the last run did."""
-        running: dict[str, UnfinishedHook] = {}
-        for event in self.events:
-            if event["event"] == "hook-runs":
-                hook = UnfinishedHook(
-                    member=event["name"], process=event["process"], started=event["started"]
-                )
-                running[event["name"]] = hook
-            elif event["event"] == "hook-ended":
-                running.pop(event["name"], None)
-        return tuple(running.values())
+    @property
+    def running(self) -> tuple[UnfinishedHook, ...]:
+        """The hooks of former runs that are still running."""
+        hooks = (
+            UnfinishedHook(member=event["name"], process=event["process"], started=event["started"])
+            for event in self.events
+            if event["event"] == "hook-runs"
+        )
+        return tuple(hook for hook in hooks if hook.is_running)
 
     @property
     def end(self) -> Mapping[str, Any] | None:

@@ -184,6 +184,7 @@ def test_of_endless_output_the_end_is_kept(rig: Rig, monkeypatch: pytest.MonkeyP
         return size < largest
 
     wait_until(was_cut, "its output is cut", every_s=0.01)
+    wait_until(lambda: hook.output.stat().st_size, "it prints more", every_s=0.01)
     hook.end(0.0, "enough")
     assert result_of(hook).problem.endswith("ends with: 2 / 2 / 2")
 
