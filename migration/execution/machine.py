@@ -44,6 +44,7 @@ from migration.execution.stops import Limits, Stop, StopRule
 from migration.gate.observation import GateResult
 from migration.model import Plan, PlannedMember, RoundAction, Step
 from migration.plan import epoch_of
+from migration.rebalancing import SESSION_S
 
 
 class Phase(Enum):
@@ -80,6 +81,8 @@ class Execution:
         self.seats = Seats((one for one in members if one.client_id != BRIDGE), resumed.seats)
         self._opened = dict(resumed.opened)
         self._hands = Hands(resumed.hooks, self._processes)
+        hooked = {member for _, member in resumed.hooks or ()}
+        self._pending = hooked if resumed.pending is None else {*resumed.pending}
         self._goes_back = goes_back and resumed.rollback is None
         self._resumed = resumed
         self.costs = CostMeter(plan)
@@ -219,6 +222,7 @@ class Execution:
     def _see(self, seen: GroupSighting) -> SeatChanges:
         if self._clock.had_gap:
             self.costs.forget()
+            self._watch.outage_ends_s = seen.at_s + SESSION_S
         members = map(PlannedMember.of, seen.group.members if seen.group else ())
         in_turn = self._hands.in_turn(self.seats)
         changes = self.seats.update([one for one in members if one.client_id != BRIDGE], in_turn)
@@ -272,23 +276,24 @@ class Execution:
             self.place = self._rounds.places[0 if step == 0 else -1]
             return ()
         self.costs.begin(0 if self.is_rollback else step, seen.at_s)
-        began, pending = self._hands.began(step) or (), self._resumed.pending
+        began = self._hands.began(step) or {}
         orders: tuple[Order, ...] = ()
-        for place in self._rounds.of_step(step):
+        places = self._rounds.of_step(step)
+        if not self.is_rollback and self._bridging.needs_start(self.plan, step, seen.group):
+            # Its gate opens when the bridge is in its place again
+            self.place, places = self._rounds.before(places[0]), []
+        for place in places:
             self.place = place
             members = [seat for seat in self._rounds.members(place) if seat in self.seats]
             undone = [seat for seat in members if not self._is_done(seat, seen.group)]
-            late = [seat for seat in undone if seat in began and (pending is None or seat in pending)]
             if undone and len(undone) == len(members) and not {*undone} & {*began}:
                 before = self._rounds.before(place)
                 if self.is_rollback and before == START:
-                    return (*orders, *self._begin(place, seen))
+                    return self._begin(place, seen)
                 self.place = before  # Its gate is checked again before the round begins
                 break
             if undone:
-                self._hands.expect(late, seen.at_s)
-                self._deadline_s += self.limits.return_s if late else 0.0
-                orders += self._maker.of_round([seat for seat in undone if seat not in late], seen.group)
+                orders = self._hooks_due(undone, seen)
                 break
         self._hands.errand = next(
             (seat for seat in self._resumed.stopped if seat not in self._rounds.away(self.place)), None
@@ -374,6 +379,9 @@ class Execution:
 
     def _end_step(self, seen: GroupSighting) -> None:
         step = self.place[0]
+        if step in self._opened:  # By a former execution: the next step may have begun
+            return
+        self._pending.clear()
         members = tuple(map(PlannedMember.of, seen.group.members if seen.group else ()))
         epoch = epoch_of(seen.group) if seen.group else None
         self._opened[step] = members
@@ -391,7 +399,16 @@ class Execution:
         names = tuple(self.seats[seat].label for seat in undone)
         began = RoundBegan(at_s=seen.at_s, place=place, members=names, is_rollback=self.is_rollback)
         self.happenings.append(began)
-        return (*self._start_bridge(seen), *self._maker.of_round(undone, seen.group))
+        return (*self._start_bridge(seen), *self._hooks_due(undone, seen))
+
+    def _hooks_due(self, undone: Sequence[str], seen: GroupSighting) -> tuple[Order, ...]:
+        """The hooks of the round, but for members whose hook of a killed execution may yet have an effect."""
+        late = [seat for seat in undone if seat in self._pending]
+        self._pending -= {*late}
+        if late:
+            self._hands.expect(late, seen.at_s)
+            self._deadline_s += self.limits.return_s
+        return self._maker.of_round([seat for seat in undone if seat not in late], seen.group)
 
     def _has_returned(self, seat: str) -> bool:
         """Whether the member is in the group under an id that it did not have when the step, or its hook, began."""

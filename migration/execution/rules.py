@@ -51,6 +51,8 @@ class Watch:
     """Members with a new id that no hook was to restart, and when they had it first."""
     returning: set[str] = field(default_factory=set)
     """Members that were absent at the first look: someone may be starting them."""
+    outage_ends_s: float = 0.0
+    """Until when members rejoin under new ids because the group, or its broker, was away."""
     unexpected: frozenset[str] = frozenset()
     doubled_since_s: dict[str, float] = field(default_factory=dict)
     errors: frozenset[str] | None = None  # Those of the first observation
@@ -99,6 +101,8 @@ def _outside(
         if seat not in view.hands.in_turn(seats) and seat not in watch.returning
     ]
     watch.returning -= changes.returned.keys()
+    if seen.at_s < watch.outage_ends_s:
+        return
     again = [seat for seat in others if seat in watch.rejoined]
     watch.rejoined |= dict.fromkeys(others, seen.at_s)
     recent = [seat for seat, at_s in watch.rejoined.items() if seen.at_s - at_s < REJOINED_S]
