@@ -53,6 +53,7 @@ class Hands:
     def begin(self, hook: RunHook, at_s: float) -> None:
         self.since_s = at_s if self.since_s is None else self.since_s
         self.running |= dict.fromkeys(hook.members, hook)
+        self.ended = {seat: at_s for seat, at_s in self.ended.items() if seat not in hook.members}
         if hook.is_of_round:
             self._began.setdefault(hook.place[0], {}).update(zip(hook.members, hook.ids, strict=True))
 

@@ -403,7 +403,8 @@ class Execution:
 
     def _hooks_due(self, undone: Sequence[str], seen: GroupSighting) -> tuple[Order, ...]:
         """The hooks of the round, but for members whose hook of a killed execution may yet have an effect."""
-        late = [seat for seat in undone if seat in self._pending]
+        began = self._hands.began(self.place[0]) or {}
+        late = [seat for seat in undone if seat in self._pending and seat in began]
         self._pending -= {*late}
         if late:
             self._hands.expect(late, seen.at_s)

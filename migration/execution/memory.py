@@ -55,6 +55,7 @@ class Memory:
     def returned(self, member: str, seat: PlannedMember) -> None:
         """The member has a new id."""
         self._seats[member] = seat
+        self._pending.discard(member)
 
     def rollback_began(self, began: RollbackBegan) -> None:
         self._forget()
