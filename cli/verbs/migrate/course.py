@@ -13,7 +13,7 @@ ENDS = ("finished", "stopped", "rolled-back")
 
 
 @dataclass(slots=True, kw_only=True)
-class Command:
+class HookCourse:
     """One run of the operator's command; times are in ms since 1970."""
 
     name: str
@@ -26,14 +26,14 @@ class Command:
 
 
 @dataclass(slots=True, kw_only=True)
-class Round:
+class RoundCourse:
     step: int
     round: int
     is_rollback: bool
     names: Sequence[str]
     began_ms: int
     opened_ms: int | None = None  # When its gate opened
-    commands: list[Command] = field(default_factory=list)
+    commands: list[HookCourse] = field(default_factory=list)
 
     @property
     def gate_since_ms(self) -> int:
@@ -59,7 +59,7 @@ class StepCourse:
 
 
 @dataclass(slots=True, kw_only=True)
-class Run:
+class RunCourse:
     """From a start of Kohort to its end."""
 
     began_ms: int
@@ -70,12 +70,12 @@ class Run:
 
 
 @dataclass(slots=True, kw_only=True)
-class Course:
+class MigrationCourse:
     group: str
     began: Event = field(default_factory=lambda: Event({}))  # The last `run-began`
-    runs: list[Run] = field(default_factory=list)
+    runs: list[RunCourse] = field(default_factory=list)
     steps: dict[int, StepCourse] = field(default_factory=dict)  # From 1
-    rounds: list[Round] = field(default_factory=list)
+    rounds: list[RoundCourse] = field(default_factory=list)
     stops: list[tuple[int, Event]] = field(default_factory=list)
     returns: list[tuple[int, str]] = field(
         default_factory=list
@@ -106,7 +106,7 @@ class Course:
         spans = ((max(run.began_ms, start_ms), min(run.ended_ms, end_ms)) for run in self.runs)
         return sum(max(end - start, 0) for start, end in spans)
 
-    def gate_wait_ms(self, round_: Round) -> int:
+    def gate_wait_ms(self, round_: RoundCourse) -> int:
         """How long a gate was awaited after the last command: until it opened, or something else was begun."""
         later = (one.began_ms for one in self.rounds if one.began_ms > round_.gate_since_ms)
         end_ms = next(later, self.ended_ms) if round_.opened_ms is None else round_.opened_ms
@@ -116,7 +116,7 @@ class Course:
         return self.steps.setdefault(number, StepCourse())
 
 
-def courses_of(documents: Iterable[Mapping[str, object]]) -> list[Course]:
+def courses_of(documents: Iterable[Mapping[str, object]]) -> list[MigrationCourse]:
     """The course of each group, in the order of their first events."""
     by_group: dict[str, list[Event]] = {}
     for document in documents:
@@ -126,8 +126,8 @@ def courses_of(documents: Iterable[Mapping[str, object]]) -> list[Course]:
     return [_course_of(group, events) for group, events in by_group.items()]
 
 
-def _course_of(group: str, events: Sequence[Event]) -> Course:
-    course = Course(group=group)
+def _course_of(group: str, events: Sequence[Event]) -> MigrationCourse:
+    course = MigrationCourse(group=group)
     course.events = list(_timed(events))
     for at_ms, event in course.events:
         if event.kind == "run-began" or not course.runs:
@@ -158,11 +158,13 @@ def _time_of(event: Event) -> int | None:
         return None
 
 
-def _begin(course: Course, at_ms: int, event: Event) -> None:
+def _begin(course: MigrationCourse, at_ms: int, event: Event) -> None:
     if course.runs and not course.runs[-1].end and course.rounds and not course.rounds[-1].is_rollback:
         course.step(course.rounds[-1].step).is_partial = True
     is_resumed = bool(course.runs) or event.truth("resumed") is True
-    course.runs.append(Run(began_ms=at_ms, ended_ms=at_ms, who=event.text("who"), is_resumed=is_resumed))
+    course.runs.append(
+        RunCourse(began_ms=at_ms, ended_ms=at_ms, who=event.text("who"), is_resumed=is_resumed)
+    )
     if event.kind == "run-began":
         course.began = event
         for number, of_step in enumerate(event.parts("steps"), 1):
@@ -171,7 +173,7 @@ def _begin(course: Course, at_ms: int, event: Event) -> None:
             step.rehearsed = of_step.part("rehearsed")
 
 
-def _add(course: Course, at_ms: int, event: Event) -> None:
+def _add(course: MigrationCourse, at_ms: int, event: Event) -> None:
     step, _ = event.place
     match event.kind:
         case "round-began":
@@ -179,7 +181,7 @@ def _add(course: Course, at_ms: int, event: Event) -> None:
         case "hook-began":
             members = event.texts("members")
             course.names.update({member: event.text("name") or member for member in members[:1]})
-            command = Command(
+            command = HookCourse(
                 name=event.text("name") or ", ".join(members),
                 action=event.text("action") or "restart",
                 members=members,
@@ -218,7 +220,7 @@ def _cost(step: StepCourse, event: Event) -> StepCourse:
     return step
 
 
-def _round_of(course: Course, event: Event) -> Round | None:
+def _round_of(course: MigrationCourse, event: Event) -> RoundCourse | None:
     """The latest round at the event's place."""
     key = (*event.place, event.truth("rollback") is True)
     return next(
@@ -226,14 +228,16 @@ def _round_of(course: Course, event: Event) -> Round | None:
     )
 
 
-def _new_round(course: Course, at_ms: int, event: Event) -> Round:
+def _new_round(course: MigrationCourse, at_ms: int, event: Event) -> RoundCourse:
     step, round_ = event.place
     is_rollback = event.truth("rollback") is True
-    course.rounds.append(Round(step=step, round=round_, is_rollback=is_rollback, names=(), began_ms=at_ms))
+    course.rounds.append(
+        RoundCourse(step=step, round=round_, is_rollback=is_rollback, names=(), began_ms=at_ms)
+    )
     return course.rounds[-1]
 
 
-def _end_command(course: Course, at_ms: int, event: Event) -> None:
+def _end_command(course: MigrationCourse, at_ms: int, event: Event) -> None:
     round_ = _round_of(course, event)
     commands = [one for one in round_.commands if one.ended_ms is None] if round_ else []
     command = next((one for one in commands if one.name == event.text("name")), None)
@@ -242,7 +246,7 @@ def _end_command(course: Course, at_ms: int, event: Event) -> None:
         command.lasted_s = event.number("lasted_s")
 
 
-def _open(course: Course, round_: Round, at_ms: int) -> None:
+def _open(course: MigrationCourse, round_: RoundCourse, at_ms: int) -> None:
     """The gate shows that every member of the round is where it belongs, also if a former run did not see it return."""
     round_.opened_ms = at_ms
     course.returns += [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from cli.render import lanes as draw
 from cli.render.document import Picture
-from cli.verbs.migrate.course import Command, Course, Round, moment_text
+from cli.verbs.migrate.course import HookCourse, MigrationCourse, RoundCourse, moment_text
 from cli.verbs.watch.event_text import clock_text
 from cli.verbs.watch.picture import HEIGHT, KINDS_COUNT, LEFT, RIGHT, short_clock_text
 from groups.counts import counted
@@ -28,7 +28,7 @@ class Times:
     offsets: Sequence[int]  # What is subtracted from the times of each run
 
     @classmethod
-    def of(cls, course: Course) -> "Times":
+    def of(cls, course: MigrationCourse) -> "Times":
         lasted_ms = sum(run.ended_ms - run.began_ms for run in course.runs)
         pause_ms = max(lasted_ms // _PAUSE_SHARE, 1)
         offsets: list[int] = []
@@ -41,7 +41,7 @@ class Times:
         return ms - self.offsets[max(bisect_right(self.starts, ms) - 1, 0)]
 
 
-def picture_of(course: Course) -> Picture | None:
+def picture_of(course: MigrationCourse) -> Picture | None:
     """None if no command ran."""
     if not course.names:
         return None
@@ -49,11 +49,11 @@ def picture_of(course: Course) -> Picture | None:
     return Picture(text=f"{rounds} and {members}, {_when(course)}.", drawing=lambda: _drawing(course))
 
 
-def _when(course: Course) -> str:
+def _when(course: MigrationCourse) -> str:
     return f"{moment_text(course.began_ms)} to {moment_text(course.ended_ms)}"
 
 
-def _drawing(course: Course) -> draw.Drawing:
+def _drawing(course: MigrationCourse) -> draw.Drawing:
     times = Times.of(course)
     start, end = times.at(course.began_ms), times.at(course.ended_ms)
     end = max(end + (end - start) // 60, start + 1)  # What is last is visible
@@ -94,7 +94,7 @@ def _style(step: int) -> str:
     return f"t{step % KINDS_COUNT}"
 
 
-def _rounds_lane(course: Course, times: Times, axis: draw.Axis) -> draw.Lane:
+def _rounds_lane(course: MigrationCourse, times: Times, axis: draw.Axis) -> draw.Lane:
     """A box per round, with a bar while its gate was closed; and when a run stopped."""
     spans = []
     for position, round_ in enumerate(course.rounds):
@@ -109,7 +109,9 @@ def _rounds_lane(course: Course, times: Times, axis: draw.Axis) -> draw.Lane:
     return draw.Lane(height=HEIGHT + 2, texts=(draw.Label("rounds", y=13),), spans=spans)
 
 
-def _round_box(course: Course, round_: Round, end_ms: int, times: Times, axis: draw.Axis) -> draw.Box:
+def _round_box(
+    course: MigrationCourse, round_: RoundCourse, end_ms: int, times: Times, axis: draw.Axis
+) -> draw.Box:
     opened_ms = round_.opened_ms
     name = f"{'back ' if round_.is_rollback else ''}{round_.step}.{round_.round}"
     lasted_ms = course.lasted_ms(round_.began_ms, opened_ms or round_.began_ms)
@@ -123,7 +125,7 @@ def _round_box(course: Course, round_: Round, end_ms: int, times: Times, axis: d
     return draw.labeled_box(start, end, name, title, axis, height=HEIGHT - 2, bars=(closed,))
 
 
-def _member_lane(course: Course, member: str, times: Times) -> draw.Lane:
+def _member_lane(course: MigrationCourse, member: str, times: Times) -> draw.Lane:
     """The configuration that a member runs with, by color, and when it was stopped or away."""
     name = course.names[member]
     lane = _Spans(name, times)
@@ -165,21 +167,21 @@ class _Spans:
             self.boxes.append(replace(box, bars=(strip,)) if style.startswith("t") else box)
 
 
-def _commands_of(course: Course, member: str) -> Iterator[tuple[Round, Command]]:
+def _commands_of(course: MigrationCourse, member: str) -> Iterator[tuple[RoundCourse, HookCourse]]:
     for round_ in course.rounds:
         for command in round_.commands:
             if member in command.members:
                 yield round_, command
 
 
-def _back_ms(course: Course, member: str, command: Command) -> int:
+def _back_ms(course: MigrationCourse, member: str, command: HookCourse) -> int:
     """When the member was in the group again; of one that is only stopped, when it is started again."""
     ended_ms = course.ended_ms if command.action == "stop" else None
     returned = (at_ms for at_ms, one in course.returns if one == member and at_ms >= command.began_ms)
     return next(returned, course.ended_ms) if ended_ms is None else ended_ms
 
 
-def _lag_lane(course: Course, times: Times) -> draw.Lane:
+def _lag_lane(course: MigrationCourse, times: Times) -> draw.Lane:
     """The lag, as high as the longest one is long."""
     longest_s = max(lag_s for _, lag_s in course.lags)
     ends = [*(at_ms for at_ms, _ in course.lags[1:]), course.ended_ms]
@@ -194,7 +196,7 @@ def _lag_lane(course: Course, times: Times) -> draw.Lane:
     return draw.Lane(height=LAG_HEIGHT, texts=(draw.Label(most, y=LAG_HEIGHT / 2 + 4),), spans=boxes)
 
 
-def _clock_lanes(course: Course, times: Times, axis: draw.Axis) -> Iterator[draw.Lane]:
+def _clock_lanes(course: MigrationCourse, times: Times, axis: draw.Axis) -> Iterator[draw.Lane]:
     """Times of the day, in UTC: round ones, and those at which a run continued."""
     marks: list[tuple[float, int]] = []
     for run in course.runs:

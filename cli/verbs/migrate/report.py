@@ -23,7 +23,15 @@ from cli.render.document import (
 )
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
-from cli.verbs.migrate.course import LAG, Command, Course, Round, Run, courses_of, moment_text
+from cli.verbs.migrate.course import (
+    LAG,
+    HookCourse,
+    MigrationCourse,
+    RoundCourse,
+    RunCourse,
+    courses_of,
+    moment_text,
+)
 from cli.verbs.migrate.lines import MOST_NAMES, event_texts, figure_text
 from cli.verbs.migrate.picture import picture_of
 from groups.counts import counted, first_names, share
@@ -86,7 +94,7 @@ def report_document(documents: Iterable[Mapping[str, object]], fleet: FleetFacts
 # Several groups
 
 
-def _of_groups(courses: Sequence[Course], fleet: FleetFacts | None) -> Iterator[Block]:
+def _of_groups(courses: Sequence[MigrationCourse], fleet: FleetFacts | None) -> Iterator[Block]:
     """All groups in a table, then those that did not finish. What has no separate report follows; of groups that
     finished, folded."""
     links, unbegun = (fleet.links, fleet.unbegun) if fleet else ({}, ())
@@ -120,8 +128,8 @@ def _of_groups(courses: Sequence[Course], fleet: FleetFacts | None) -> Iterator[
             )
 
 
-def _group_table(courses: Sequence[Course], links: Mapping[str, str]) -> Table:
-    def name(course: Course) -> Cell:
+def _group_table(courses: Sequence[MigrationCourse], links: Mapping[str, str]) -> Table:
+    def name(course: MigrationCourse) -> Cell:
         link = links.get(course.group)
         return course.group if link is None else Link(course.group, link)
 
@@ -147,11 +155,11 @@ def share_finished(finished: int, groups: int) -> str:
     return f"{all_of},"
 
 
-def _complete(course: Course) -> int:
+def _complete(course: MigrationCourse) -> int:
     return sum(step.is_complete for step in course.steps.values())
 
 
-def _total(course: Course, figure: str) -> float | None:
+def _total(course: MigrationCourse, figure: str) -> float | None:
     costs = [step.cost(figure) for step in course.steps.values() if step.measured]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known and len(known) == len(costs) else None
@@ -161,7 +169,7 @@ def _count(number: float | None) -> int | None:
     return None if number is None else int(number)
 
 
-def _of_worst(course: Course) -> str | None:
+def _of_worst(course: MigrationCourse) -> str | None:
     """The time without an owner as a share of the worst rehearsed, over the steps that have both."""
     figure = "without_owner_s"
     pairs = [
@@ -175,14 +183,14 @@ def _of_worst(course: Course) -> str | None:
 # One group
 
 
-def _of_group(course: Course) -> Iterator[Block]:
+def _of_group(course: MigrationCourse) -> Iterator[Block]:
     yield Heading(f"{shown_id(course.group)}: {_title(course)}", level=1)
     is_above_worst = course.end == "finished" and any(is_above for *_, is_above in _figures(course))
     yield Text(f"{_verdict(course)}.", Role.WARNING if is_above_worst else _ROLES[course.end])
     yield from _section(course, level=2)
 
 
-def _title(course: Course) -> str:
+def _title(course: MigrationCourse) -> str:
     where = (
         f"{course.began.text('from')} to {course.began.text('to')}"
         if course.began.text("to")
@@ -191,7 +199,7 @@ def _title(course: Course) -> str:
     return f"{where}, {_ENDS[course.end]}"
 
 
-def _verdict(course: Course) -> str:
+def _verdict(course: MigrationCourse) -> str:
     """What came of it, in a sentence without its period."""
     at = moment_text(course.ended_ms)
     where = ""
@@ -211,7 +219,7 @@ def _verdict(course: Course) -> str:
     return f"The last event is of {at}; Kohort was killed, or the run continues"
 
 
-def _judged(course: Course) -> str:
+def _judged(course: MigrationCourse) -> str:
     """Whether the steps cost more than the worst rehearsal."""
     exceeded: dict[int, list[str]] = {}
     figures = list(_figures(course))
@@ -228,7 +236,7 @@ def _judged(course: Course) -> str:
     )
 
 
-def _section(course: Course, level: int) -> Iterator[Block]:
+def _section(course: MigrationCourse, level: int) -> Iterator[Block]:
     yield Text(_what(course), Role.FAINT)
     yield from _stops(course, level)
     if any(step.measured for step in course.steps.values()):
@@ -253,7 +261,7 @@ def _section(course: Course, level: int) -> Iterator[Block]:
     yield Details(summary=f"Events: {len(course.events):,}", blocks=(_event_table(course),))
 
 
-def _what(course: Course) -> str:
+def _what(course: MigrationCourse) -> str:
     began = course.began
     who = ", ".join(dict.fromkeys(run.who for run in course.runs if run.who)) or "an unknown user"
     cluster = f" on the cluster {began.text('cluster')}" if began.text("cluster") else ""
@@ -268,7 +276,7 @@ def _span(began_ms: int, ended_ms: int) -> str:
     return f"{moment_text(began_ms)} to {moment_text(ended_ms)} ({duration_text(ended_ms - began_ms)})"
 
 
-def _stops(course: Course, level: int) -> Iterator[Block]:
+def _stops(course: MigrationCourse, level: int) -> Iterator[Block]:
     """Each stop with its cause and what to do; the commands only of the one that the run ended with."""
     if course.stops:
         yield Heading("Stops", level)
@@ -288,7 +296,7 @@ def _stops(course: Course, level: int) -> Iterator[Block]:
             yield Code(stop.texts("commands"))
 
 
-def _figures(course: Course) -> Iterator[tuple[int, list[Cell], str, bool]]:
+def _figures(course: MigrationCourse) -> Iterator[tuple[int, list[Cell], str, bool]]:
     """For each step and figure: the cells of a row, its name, and whether it is above the worst rehearsal."""
     for number, step in sorted(course.steps.items()):
         if not step.measured:
@@ -305,7 +313,7 @@ def _figures(course: Course) -> Iterator[tuple[int, list[Cell], str, bool]]:
             yield number, cells, name, cost is not None and worst is not None and cost > worst
 
 
-def _cost_table(course: Course) -> Table:
+def _cost_table(course: MigrationCourse) -> Table:
     """A row per figure; the title of a step is in its first row."""
     rows: list[list[Cell]] = []
     for number, cells, name, is_above in _figures(course):
@@ -317,7 +325,7 @@ def _cost_table(course: Course) -> Table:
     return Table(columns=columns(*names), rows=rows)
 
 
-def _round_table(course: Course) -> Table:
+def _round_table(course: MigrationCourse) -> Table:
     return table_of(
         course.rounds,
         ("#STEP", lambda one: f"{'back ' if one.is_rollback else ''}{one.step}"),
@@ -329,23 +337,23 @@ def _round_table(course: Course) -> Table:
     )
 
 
-def _members(round_: Round) -> str:
+def _members(round_: RoundCourse) -> str:
     names = round_.names or [command.name for command in round_.commands]
     return first_names(list(names), MOST_NAMES) if names else "none was left to restart"
 
 
-def _command(command: Command) -> str:
+def _command(command: HookCourse) -> str:
     lasted = "did not end" if command.ended_ms is None else _ended(command)
     return f"{command.action} {command.name}: {lasted}"
 
 
-def _ended(command: Command) -> str:
+def _ended(command: HookCourse) -> str:
     lasted_s = command.lasted_s
     lasted = "" if lasted_s is None else duration_text(1000 * lasted_s)
     return f"failed after {lasted}, {command.problem}" if command.problem else lasted or "ended"
 
 
-def _gate_wait(course: Course, round_: Round) -> str:
+def _gate_wait(course: MigrationCourse, round_: RoundCourse) -> str:
     waited = duration_text(course.gate_wait_ms(round_))
     return waited if round_.opened_ms is not None else f"{waited}, not opened"
 
@@ -354,11 +362,11 @@ def _folded(table: Table, summary: str) -> Iterator[Block]:
     yield table if len(table.rows) <= MOST_ROWS else Details(summary=summary, blocks=(table,))
 
 
-def _how_ended(run: Run, *, is_last: bool) -> str:
+def _how_ended(run: RunCourse, *, is_last: bool) -> str:
     return _ENDS[run.end] if run.end else "running, or killed" if is_last else "killed"
 
 
-def _event_table(course: Course) -> Table:
+def _event_table(course: MigrationCourse) -> Table:
     """A row per event; of many, the last ones."""
     lines = ((at_ms, text) for at_ms, event in course.events[-MOST_EVENTS:] for text in event_texts(event))
     rows = [[moment_text(at_ms), text] for at_ms, text in lines]

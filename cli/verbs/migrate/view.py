@@ -42,19 +42,19 @@ LEAST_LOG = 4  # Lines of events that are shown, whatever else there is
 FINAL_LOG = 10  # Lines of events that are left on the terminal at the end
 
 
-class LogLine(NamedTuple):
+class ToldEvent(NamedTuple):
     at: str
     group: str
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class LiveState:
     """All that is drawn."""
 
     runs: Sequence[RunStatus]
     fleet: FleetStatus | None = None  # None if there is one run
-    log: Sequence[LogLine] = ()
+    log: Sequence[ToldEvent] = ()
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What to run next, by the group that has stopped."""
     interrupts: int = 0  # How often Ctrl-C was pressed
@@ -65,8 +65,8 @@ class LiveView:
 
     def __init__(self) -> None:
         self._screen, self._is_drawn, self._is_lost = Screen(sys.stdout), False, False
-        self._view = View(runs=())
-        self._log = deque[LogLine](maxlen=LONGEST_LOG)
+        self._view = LiveState(runs=())
+        self._log = deque[ToldEvent](maxlen=LONGEST_LOG)
         self._commands: dict[str, Sequence[str]] = {}
         self._interrupts, self._next_s = 0, 0.0
 
@@ -90,7 +90,7 @@ class LiveView:
     def event(self, document: Mapping[str, object]) -> None:
         event = Event(document)
         if event.kind != "stopped":  # which is shown by itself
-            self._log.extend(LogLine(event.at, event.group, text) for text in event_texts(event))
+            self._log.extend(ToldEvent(event.at, event.group, text) for text in event_texts(event))
         if event.kind in ("run-began", "stopped"):
             self._commands[event.group] = event.texts("commands")
         elif event.kind == "interrupted":
@@ -99,7 +99,9 @@ class LiveView:
 
     def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
         log, commands = tuple(self._log), self._commands
-        self._view = View(runs=runs, fleet=fleet, log=log, commands=commands, interrupts=self._interrupts)
+        self._view = LiveState(
+            runs=runs, fleet=fleet, log=log, commands=commands, interrupts=self._interrupts
+        )
         if self._is_lost or time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + DRAW_S
@@ -116,7 +118,7 @@ class LiveView:
         self._leave()
 
 
-def view_lines(view: View, width: int, height: int | None) -> list[Line]:
+def view_lines(view: LiveState, width: int, height: int | None) -> list[Line]:
     """The whole screen, never more than `height` lines; None: as it is left on the terminal at the end."""
     is_one = view.fleet is None and len(view.runs) == 1
     body = list(_run_lines(view, view.runs[0], width) if is_one else _fleet_lines(view, width))
@@ -127,7 +129,7 @@ def view_lines(view: View, width: int, height: int | None) -> list[Line]:
     return [*body, (), *_newest(view.log, left, width, several=not is_one)][:height]
 
 
-def _newest(log: Sequence[LogLine], most: int, width: int, *, several: bool) -> list[Line]:
+def _newest(log: Sequence[ToldEvent], most: int, width: int, *, several: bool) -> list[Line]:
     """The newest events that fit, whole."""
     newest: list[Line] = []
     for entry in reversed(log):
@@ -138,7 +140,7 @@ def _newest(log: Sequence[LogLine], most: int, width: int, *, several: bool) -> 
     return newest
 
 
-def _log_lines(entry: LogLine, width: int, *, several: bool) -> list[Line]:
+def _log_lines(entry: ToldEvent, width: int, *, several: bool) -> list[Line]:
     at = f"{safe_text(entry.at)}  "
     group = without_middle(safe_text(shown_id(entry.group)), max(width // 4, LEAST_TEXT), 6)
     name = f"{group}: " if several and entry.group else ""  # An event of the fleet has none
@@ -153,7 +155,7 @@ _HINTS = {
 """What Ctrl-C does, by how often it was pressed; the longest that fits is shown."""
 
 
-def _head(view: View, name: str, width: int, *, is_over: bool) -> Line:
+def _head(view: LiveState, name: str, width: int, *, is_over: bool) -> Line:
     """What is carried out, when this was observed, and for how long it has been running."""
     title = Piece("kohort migrate  ", Role.HEADING)
     ends = [run.began_at + timedelta(seconds=run.lasted_s) for run in view.runs]
@@ -172,7 +174,7 @@ def _head(view: View, name: str, width: int, *, is_over: bool) -> Line:
 # One run
 
 
-def _run_lines(view: View, run: RunStatus, width: int) -> Iterator[Line]:
+def _run_lines(view: LiveState, run: RunStatus, width: int) -> Iterator[Line]:
     plan = run.plan
     yield _head(view, shown_id(plan.group), width, is_over=run.is_over)
     state, role = state_of(run)
@@ -191,7 +193,7 @@ def _run_lines(view: View, run: RunStatus, width: int) -> Iterator[Line]:
 # Several runs
 
 
-def _fleet_lines(view: View, width: int) -> Iterator[Line]:
+def _fleet_lines(view: LiveState, width: int) -> Iterator[Line]:
     """Counts, what comes next, a row per group that has stopped or is running, and why groups stopped."""
     runs, fleet = view.runs, view.fleet
     groups = fleet.groups if fleet else len(runs)

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from cli.render.lines import cut, plain
 from cli.verbs.migrate.lines import Event, event_texts
 from cli.verbs.migrate.telling import FleetStatus, InHand, RunStatus
-from cli.verbs.migrate.view import LiveView, LogLine, View, view_lines
+from cli.verbs.migrate.view import LiveState, LiveView, ToldEvent, view_lines
 from cli.verbs.migrate.view_costs import Cost, bar
 from cli.verbs.migrate.view_run import cells
 from migration.execution.machine import Phase
@@ -29,9 +29,9 @@ WIDTHS = (80, 120)
 LONG = "orders-" + "x" * 186 + "-{:06}"
 
 
-def log_of(documents: Sequence[Mapping[str, object]]) -> list[LogLine]:
+def log_of(documents: Sequence[Mapping[str, object]]) -> list[ToldEvent]:
     events = [Event(document) for document in documents]
-    return [LogLine(event.at, event.group, text) for event in events for text in event_texts(event)]
+    return [ToldEvent(event.at, event.group, text) for event in events for text in event_texts(event)]
 
 
 LOG = log_of(resumed().documents[:12])
@@ -41,7 +41,7 @@ BACK = replace(
 )
 
 
-def fleet(running: int = 8, stopped: int = 1, finished: int = 40, to_come: int = 251) -> View:
+def fleet(running: int = 8, stopped: int = 1, finished: int = 40, to_come: int = 251) -> LiveState:
     runs = [
         *(statuses.finished(f"done-{number}") for number in range(finished)),
         *(statuses.waiting(LONG.format(number), lasted_s=10.0) for number in range(running)),
@@ -49,24 +49,24 @@ def fleet(running: int = 8, stopped: int = 1, finished: int = 40, to_come: int =
     ]
     text = "Next wave: 8 groups in 4 min. Window 22:00-05:00: closes in 2 h 56 min."
     groups = FleetStatus(groups=running + stopped + finished + to_come, to_come=to_come, text=text)
-    return View(runs=runs, fleet=groups, log=LOG, commands={"payments-0": COMMANDS["payments"]})
+    return LiveState(runs=runs, fleet=groups, log=LOG, commands={"payments-0": COMMANDS["payments"]})
 
 
 VIEWS = {
-    "restarting": View(runs=[statuses.status()], log=LOG),
-    "waiting": View(runs=[statuses.waiting()], log=LOG),
-    "waiting, interrupted": View(runs=[statuses.waiting()], log=LOG, interrupts=1),
-    "rolling back": View(runs=[BACK], log=LOG),
+    "restarting": LiveState(runs=[statuses.status()], log=LOG),
+    "waiting": LiveState(runs=[statuses.waiting()], log=LOG),
+    "waiting, interrupted": LiveState(runs=[statuses.waiting()], log=LOG, interrupts=1),
+    "rolling back": LiveState(runs=[BACK], log=LOG),
     "300 groups": fleet(),
 }
 ENDS = {
-    "stopped": View(runs=[statuses.stopped()], log=LOG, commands=COMMANDS),
-    "finished": View(runs=[statuses.finished()], log=LOG),
+    "stopped": LiveState(runs=[statuses.stopped()], log=LOG, commands=COMMANDS),
+    "finished": LiveState(runs=[statuses.finished()], log=LOG),
     "300 groups, at the end": fleet(running=0, to_come=0),
 }
 
 
-def shown(view: View, width: int, height: int | None) -> list[str]:
+def shown(view: LiveState, width: int, height: int | None) -> list[str]:
     return [plain(cut(line, width)) for line in view_lines(view, width, height)]
 
 
@@ -104,7 +104,7 @@ def runs(draw: st.DrawFn) -> RunStatus:
 @given(st.lists(st.composite(runs)(), max_size=12), st.integers(20, 200), st.integers(4, 60), st.booleans())
 def test_any_view_fits_any_terminal(states: list[RunStatus], width: int, height: int, is_fleet: bool) -> None:
     groups = FleetStatus(groups=len(states), to_come=0) if is_fleet else None
-    lines = shown(View(runs=states, fleet=groups, log=LOG), width, height)
+    lines = shown(LiveState(runs=states, fleet=groups, log=LOG), width, height)
     assert len(lines) <= height
     assert all(cell_len(line) <= width and line.isprintable() for line in lines)
 
