@@ -71,7 +71,7 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
     rig = Rig(tmp_path)
     yield rig
     for hook in rig.started:
-        hook.end(0.0, "the test is over")
+        hook.end(time.monotonic(), "the test is over")
         result_of(hook)
 
 
@@ -185,7 +185,7 @@ def test_of_endless_output_the_end_is_kept(rig: Rig, monkeypatch: pytest.MonkeyP
 
     wait_until(was_cut, "its output is cut", every_s=0.01)
     wait_until(lambda: hook.output.stat().st_size, "it prints more", every_s=0.01)
-    hook.end(0.0, "enough")
+    hook.end(time.monotonic(), "enough")
     assert result_of(hook).problem.endswith("ends with: 2 / 2 / 2")
 
 
