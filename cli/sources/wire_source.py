@@ -46,6 +46,7 @@ class WireSource(LiveSource):
         """Prepare; the first request connects. Raises InvalidAddress."""
         super().__init__(settings)
         self.client = KafkaClient(settings)
+        self._types: dict[str, GroupType] = {}  # Of groups that were described
 
     def cluster_id(self) -> str | None:
         return self.client.metadata([]).cluster_id
@@ -107,6 +108,8 @@ class WireSource(LiveSource):
     def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
         from groups.described import as_group
 
+        if self.remembers_types and len(groups) == 1 and (group := self._described_again(groups[0])):
+            return ReadResult((group,))
         listing = list_groups(self.client)
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
         nodes = live_answers.nodes_of(self.client)
@@ -117,6 +120,7 @@ class WireSource(LiveSource):
             for name, group in answers.found.items():
                 described[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
                 problems += oddities
+                self._types[name] = kind
             problems += [
                 live_answers.group_problem(name, failure) for name, failure in answers.failed.items()
             ]
@@ -132,6 +136,20 @@ class WireSource(LiveSource):
                 "groups without members"
             )
         return ReadResult(tuple(described[name] for name in groups if name in described), tuple(problems))
+
+    def _described_again(self, name: str) -> Group | None:
+        """The group as one of its last type; None if it is of another type now, or there is anything to report."""
+        from groups.described import as_group
+
+        if name not in self._types:
+            return None
+        ((kind, answers),) = live_answers.described_by_kind(self.client, [name], self._types)
+        if name not in answers.found:
+            return None
+        address = self.client.known_coordinators([name]).get(name)
+        node = live_answers.nodes_of(self.client).get(str(address))
+        group, oddities = as_group(kind, answers.found[name], node)
+        return None if oddities or group.state is GroupState.DEAD else group
 
     def _explain_dead(self, listed: Iterable[str]) -> None:
         """Explain a group that the cluster lists but describes as Dead, the state of a group that does not exist. Not

@@ -18,12 +18,12 @@ from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 
 CTL = Path(__file__).parents[3] / "migration" / "end_to_end" / "ctl.py"
-SESSION_S = 10
+SESSION_S = 20
 CONFIG = {
     "session.timeout.ms": str(SESSION_S * 1000), "heartbeat.interval.ms": "1000", "auto.offset.reset": "earliest",
     "partition.assignment.strategy": "range",
 }  # fmt: skip
-BROKER = {
+BROKER: Mapping[str, Any] = {
     "group_consumer_min_session_timeout_ms": "6000", "group_consumer_session_timeout_ms": str(SESSION_S * 1000),
     "group_consumer_min_heartbeat_interval_ms": "1000", "group_consumer_heartbeat_interval_ms": "1000",
 }  # fmt: skip
