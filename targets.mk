@@ -32,8 +32,9 @@ migrations: $(SETUP) ## Carry out printed plans on a real broker while a produce
 		tests/groups/offsets/test_proof.py tests/cli/verbs/offsets/test_cluster_copies.py \
 		tests/cli/test_classic_streams.py tests/cli/test_streams_walks.py
 
-unattended: $(SETUP) ## Have kohort migrate carry out 100 plans on a real broker, 102 where something goes wrong, and 100 that are killed (KOHORT_GROUPS_AT_ONCE)
-	KOHORT_KAFKA=$${KOHORT_KAFKA:-4.3.1} $(LONG) --capture no tests/migration/end_to_end/test_unattended.py
+unattended: $(SETUP) ## Have kohort migrate carry out 100 plans on a real broker, 102 where something goes wrong, and 100 that are killed (KOHORT_GROUPS_AT_ONCE); and fleets of 40, 12 and 6 groups on kohort serve
+	KOHORT_KAFKA=$${KOHORT_KAFKA:-4.3.1} $(LONG) --capture no tests/migration/end_to_end/test_unattended.py \
+		tests/cli/verbs/migrate/test_fleet_runs.py
 
 brokers: $(SETUP) ## Run the tests of commands on a real broker that `make test` runs on `kohort serve`
 	KOHORT_BROKER=real $(BIN)/python -m pytest tests/cli --numprocesses $(JOBS) --dist loadfile

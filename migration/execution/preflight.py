@@ -28,7 +28,7 @@ def _reasons(plan: Plan) -> Iterator[str]:
         return
     if plan.verdict is PlanVerdict.BLOCKED:
         blockers = [finding.message for finding in plan.findings if finding.level is Level.BLOCKER]
-        yield f"the plan is blocked: {'; '.join(blockers)}"
+        yield f"the plan is blocked: {' '.join(blockers)}"
     members = {member.id: member for member in plan.baseline.members}
     for number, step in enumerate(plan.steps, 1):
         yield from _reasons_of_step(number, step, members)

@@ -59,9 +59,9 @@ def migrate_groups(
     if consent.place is not None:
         notice(f"the target is {consent.place}")
     preview = fleet_preview(plans, settings, waves) if is_fleet else _preview(plans, settings)
-    if not consent.execute:
-        notice(PREVIEW)
-        emit(preview, output)
+    if not consent.execute or not plans.groups:
+        notice(PREVIEW if plans.groups else stopping.NOTHING_DONE)
+        emit(preview, output, ExitStatus.FALSE if consent.execute and plans.has_blocked else ExitStatus.DONE)
         return
     with ExitStack() as stack:
         journal = stack.enter_context(journal_of(named[0])) if is_fleet else None

@@ -42,6 +42,11 @@ class FleetPlans:
     groups: tuple[FleetGroup, ...]  # Of `prepared`
 
     @property
+    def has_blocked(self) -> bool:
+        """Whether a group is left out that is not yet as planned."""
+        return not all(one.is_done for one in self.left_out)
+
+    @property
     def finished_before(self) -> int:
         return sum(group.phase is GroupPhase.FINISHED for group in self.groups)
 
@@ -174,6 +179,10 @@ def _blocks(
     waves: Sequence[tuple[str, ...]],
     canaries: Sequence[str],
 ) -> Iterator[Block]:
+    if not plans.groups:
+        yield Text("There is no plan that can be carried out.")
+        yield from _left_out(plans)
+        return
     groups = {group.name: group for group in plans.groups}
     numbers = {name: number for number, wave in enumerate(waves, 1) for name in wave}
     names = [*numbers, *(name for name in groups if name not in numbers)]
@@ -191,13 +200,18 @@ def _blocks(
         ),
         rows=rows,
     )
-    if plans.left_out:
-        yield Heading("Left out")
-        yield table_of(plans.left_out, ("GROUP", "group"), ("WHY-NOT", "why"))
+    yield from _left_out(plans)
     yield from map(Text, _rules(groups, options))
     yield Heading("What stops a group")
     yield stops_table(settings)
     yield Text("`kohort migrate` with the plan of one group shows its rounds, lines and gates.", Role.FAINT)
+
+
+def _left_out(plans: FleetPlans) -> Iterator[Block]:
+    if plans.left_out:
+        yield Heading("Left out")
+        rows = sorted(plans.left_out, key=lambda one: one.is_done)
+        yield table_of(rows, ("GROUP", "group"), ("WHY-NOT", "why"))
 
 
 def _row(prepared: PreparedPlan, group: FleetGroup, wave: int | None, *, is_canary: bool) -> list[Cell]:
