@@ -42,9 +42,8 @@ from migration.execution.seats import SeatChanges, Seats
 from migration.execution.standing import standing
 from migration.execution.stops import Limits, Stop, StopRule
 from migration.gate.observation import GateResult
-from migration.model import Plan, PlannedMember, RoundAction, Step
+from migration.model import SESSION_S, Plan, PlannedMember, RoundAction, Step
 from migration.plan import epoch_of
-from migration.rebalancing import SESSION_S
 
 
 class Phase(Enum):
