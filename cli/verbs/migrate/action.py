@@ -52,7 +52,7 @@ def migrate_groups(
         _refuse_execution(source, output)
     files = files_of(named)
     is_fleet = len(files) > 1 or any(path.is_dir() for path in named)
-    with ReusableSource(source) as opened, Spinner(f"reading {opened.name}"):
+    with stopping.stoppable(), ReusableSource(source) as opened, Spinner(f"reading {opened.name}"):
         prepare = prepare_fleet if is_fleet else prepare_one
         plans = prepare(files, opened, settings, executes=consent.execute)
     machine = fleet_of(plans, waves)
@@ -70,7 +70,8 @@ def migrate_groups(
             waiting = [
                 plans.prepared[group.name] for group in plans.groups if group.phase is GroupPhase.WAITING
             ]
-            _ask(preview, question(waiting), consent, output)
+            with stopping.stoppable():
+                _ask(preview, question(waiting), consent, output)
         run = FleetRun(
             plans=plans,
             settings=settings,

@@ -109,6 +109,7 @@ class BridgeProcess:
                 self._hear(line.strip())
 
     def _hear(self, line: str) -> None:
+        move = None
         try:
             document = json.loads(line)
             step = document.get("step")
@@ -125,7 +126,8 @@ class BridgeProcess:
             self.leader = document.get("leader")
             self.asks = restarts[0] if move is Move.RESTART and restarts else None
         self._last = [*self._last, text][-LAST_LINES:]
-        self.tell(text)
+        if move is not Move.WAIT:
+            self.tell(text)
 
 
 def main() -> None:

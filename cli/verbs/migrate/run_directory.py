@@ -261,7 +261,7 @@ def _writable(path: Path, step: str) -> Iterator[None]:
 def _opened(file: Path) -> FileIO:
     """The log to append to, without a buffer that would be written when it is closed; a last line that was cut off is
     ended, so that the next one stands alone."""
-    log = FileIO(file, "ab+")
+    log = FileIO(file, "ab+", opener=lambda name, flags: os.open(name, flags, 0o600))
     if log.tell():
         log.seek(-1, os.SEEK_END)
         if log.read(1) != b"\n":
