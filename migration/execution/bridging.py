@@ -18,7 +18,7 @@ class Bridging:
         self.asked: set[str] = set()  # Ids of members whose restart it has asked for in this round
 
     def needs_start(self, plan: Plan, step: int, group: Group | None) -> bool:
-        """Whether a step up to this one starts it, no step before has let it leave, and it is not there, but the group
+        """Whether a step up to this one starts it, in no step before did it leave, and it is not there, but the group
         can still be converted. A bridge that this execution has started is not started again: it ends with a reason."""
         rollouts = [one.rollout for one in plan.steps[:step] if one.rollout]
         has_left = any(rollout.leaving for rollout in rollouts[:-1])

@@ -163,7 +163,7 @@ class Execution:
     # What goes in
 
     def observe(self, seen: GroupSighting) -> tuple[Order, ...]:
-        """What to do next; one more look after the end only renews `standing`."""
+        """What to do next; another look at the end only renews `standing`."""
         if self.is_over:
             if not seen.problem:
                 self._see(replace(seen, at_s=self._clock.read(seen.at_s)))

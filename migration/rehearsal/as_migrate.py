@@ -2,7 +2,7 @@
 and a Kohort that is killed and started again.
 
 What must hold, whatever goes wrong: only the members of one round are in hand at once; no round begins while the gate
-of the one before is closed, a member is away, or the group has not settled; no member is restarted twice that came back
+of the one before is closed, a member is away, or the group has not settled; no member is restarted twice that returned
 right; the execution ends; and what it says at its end is what the group shows.
 """
 
@@ -159,7 +159,7 @@ class MigratedPlan:
     # Kohort
 
     def _die(self) -> None:
-        """Kohort is killed, and started again. The hooks that were running run to their end, and nobody hears of it."""
+        """Kohort is killed, and started again. The hooks that were running run to their end, and no one hears of it."""
         death = self._deaths.pop(0)
         self._tell("is killed")
         if self._bridge is not None and death.takes_bridge:

@@ -1,4 +1,4 @@
-"""`kohort bridge` as a process of its own, which a run starts and stops. Its output goes into the log of the run, and
+"""`kohort bridge` as a separate process, which a run starts and stops. Its output goes into the log of the run, and
 what it asks for is read from its lines. It ends with the run, also when that is killed: then the pipe that is its
 standard input is closed, and it leaves the group."""
 

@@ -177,7 +177,7 @@ def stopped(
     *,
     rollback: bool,
 ) -> Facts:
-    """`rollback`: whether it is the way back that stopped; then `place` is of it, and its step has no costs."""
+    """`rollback`: whether the rollback stopped; then `place` is of it, and its step has no costs."""
     return {
         "event": "stopped",
         **_where(place, rollback=rollback),

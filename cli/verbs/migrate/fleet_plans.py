@@ -240,14 +240,14 @@ def _state(prepared: PreparedPlan, group: FleetGroup, *, is_canary: bool) -> str
 
 
 def _rules(groups: Mapping[str, FleetGroup], options: WaveOptions) -> Iterator[str]:
-    """How the fleet goes on and ends, a sentence each."""
+    """How the fleet continues and ends, a sentence each."""
     yield (
         "A wave begins when every group of the one before has ended"
         + (f", and {seconds_text(options.pause_s)} later." if options.pause_s else ".")
         + " If a canary stops, no other group begins."
     )
     stopped = "one group has" if options.most_stopped == 1 else f"{options.most_stopped} groups have"
-    yield f"When {stopped} stopped, no other begins; those that are running go on to their end."
+    yield f"When {stopped} stopped, no other begins; those that are running continue to their end."
     if options.windows:
         whole = [name for name, group in groups.items() if not group.can_be_held]
         yield (

@@ -61,11 +61,9 @@ class RunOptions:
     ] = False
     on_stop: Annotated[
         OnStop,
-        _stops("--on-stop", "What follows a stop: nothing, or the way back, with gates of its own."),
+        _stops("--on-stop", "What follows a stop: nothing, or the rollback, gate by gate."),
     ] = OnStop.STOP
-    back: Annotated[
-        bool, _stops("--back", "Carry out the way back of what was begun, instead of the plan.")
-    ] = False
+    back: Annotated[bool, _stops("--back", "Roll back what was begun, and do not continue.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

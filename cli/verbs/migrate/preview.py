@@ -51,7 +51,7 @@ def preview_document(
 
 
 def question(plans: Sequence[PreparedPlan]) -> str:
-    """What is to be confirmed, after `about to`."""
+    """What the operator confirms, after `about to`."""
     todo = sum(restarts_to_come(prepared) for prepared in plans)
     groups = f"the group {plans[0].plan.group}" if len(plans) == 1 else counted(len(plans), "group")
     what = "roll back" if all(prepared.is_rollback for prepared in plans) else "migrate"

@@ -1,4 +1,4 @@
-"""The run of one plan, in a thread of its own: look at the group, carry out what the state machine orders, write down
+"""The run of one plan, in its own thread: look at the group, carry out what the state machine orders, write down
 what happens before anything is done about it."""
 
 import queue
@@ -60,7 +60,7 @@ class GroupRun:
     _execution: Execution = field(init=False)
     _hooks: list[Hook] = field(default_factory=list)
     _interrupts: int = 0
-    _heard: int = 0  # Interrupts that the state machine has been told of
+    _heard: int = 0  # Interrupts that the state machine knows of
     _began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _began_s: float = field(default_factory=time.monotonic)
     _is_logged: bool = True  # Whether the log can be written

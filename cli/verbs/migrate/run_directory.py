@@ -260,7 +260,7 @@ def _writable(path: Path, step: str) -> Iterator[None]:
 
 def _opened(file: Path) -> FileIO:
     """The log to append to, without a buffer that would be written when it is closed; a last line that was cut off is
-    ended, so that the next one stands alone."""
+    ended, so that the next one is whole."""
     log = FileIO(file, "ab+", opener=lambda name, flags: os.open(name, flags, 0o600))
     if log.tell():
         log.seek(-1, os.SEEK_END)
@@ -278,7 +278,7 @@ def _locked(path: Path, what: str) -> IO[str]:
         holder = file.read().strip()
         file.close()
         raise UsageError(
-            f"process {holder or 'unknown'} is carrying out {what}: let it end, or stop it"
+            f"process {holder or 'unknown'} is carrying out {what}: wait for its end, or stop it"
         ) from None
     file.truncate(0)
     file.write(f"{os.getpid()}\n")

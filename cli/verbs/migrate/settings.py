@@ -16,7 +16,7 @@ class RunSettings:
     source: SourceOptions
     limits: Limits = field(default_factory=Limits)
     restart_s: float = 300.0  # After which a hook is ended
-    rolls_back: bool = False  # Whether a stop is followed by the way back
+    rolls_back: bool = False  # Whether a stop is followed by the rollback
     goes_back: bool = False  # Whether what was begun is undone, instead of the plan
     is_unrehearsed: bool = False  # Whether plans that cannot be rehearsed are carried out
     following: NextCommands

@@ -42,7 +42,7 @@ LEAST_LOG = 4  # Lines of events that are shown, whatever else there is
 FINAL_LOG = 10  # Lines of events that are left on the terminal at the end
 
 
-class ToldEvent(NamedTuple):
+class LoggedEvent(NamedTuple):
     at: str
     group: str
     text: str
@@ -54,7 +54,7 @@ class LiveState:
 
     runs: Sequence[RunStatus]
     fleet: FleetStatus | None = None  # None if there is one run
-    log: Sequence[ToldEvent] = ()
+    log: Sequence[LoggedEvent] = ()
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What to run next, by the group that has stopped."""
     interrupts: int = 0  # How often Ctrl-C was pressed
@@ -66,7 +66,7 @@ class LiveView:
     def __init__(self) -> None:
         self._screen, self._is_drawn, self._is_lost = Screen(sys.stdout), False, False
         self._view = LiveState(runs=())
-        self._log = deque[ToldEvent](maxlen=LONGEST_LOG)
+        self._log = deque[LoggedEvent](maxlen=LONGEST_LOG)
         self._commands: dict[str, Sequence[str]] = {}
         self._interrupts, self._next_s = 0, 0.0
 
@@ -90,7 +90,7 @@ class LiveView:
     def event(self, document: Mapping[str, object]) -> None:
         event = Event(document)
         if event.kind != "stopped":  # which is shown by itself
-            self._log.extend(ToldEvent(event.at, event.group, text) for text in event_texts(event))
+            self._log.extend(LoggedEvent(event.at, event.group, text) for text in event_texts(event))
         if event.kind in ("run-began", "stopped"):
             self._commands[event.group] = event.texts("commands")
         elif event.kind == "interrupted":
@@ -129,7 +129,7 @@ def view_lines(view: LiveState, width: int, height: int | None) -> list[Line]:
     return [*body, (), *_newest(view.log, left, width, several=not is_one)][:height]
 
 
-def _newest(log: Sequence[ToldEvent], most: int, width: int, *, several: bool) -> list[Line]:
+def _newest(log: Sequence[LoggedEvent], most: int, width: int, *, several: bool) -> list[Line]:
     """The newest events that fit, whole."""
     newest: list[Line] = []
     for entry in reversed(log):
@@ -140,7 +140,7 @@ def _newest(log: Sequence[ToldEvent], most: int, width: int, *, several: bool) -
     return newest
 
 
-def _log_lines(entry: ToldEvent, width: int, *, several: bool) -> list[Line]:
+def _log_lines(entry: LoggedEvent, width: int, *, several: bool) -> list[Line]:
     at = f"{safe_text(entry.at)}  "
     group = without_middle(safe_text(shown_id(entry.group)), max(width // 4, LEAST_TEXT), 6)
     name = f"{group}: " if several and entry.group else ""  # An event of the fleet has none

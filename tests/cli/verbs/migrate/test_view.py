@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from cli.render.lines import cut, plain
 from cli.verbs.migrate.lines import Event, event_texts
 from cli.verbs.migrate.telling import FleetStatus, InHand, RunStatus
-from cli.verbs.migrate.view import LiveState, LiveView, ToldEvent, view_lines
+from cli.verbs.migrate.view import LiveState, LiveView, LoggedEvent, view_lines
 from cli.verbs.migrate.view_costs import Cost, bar
 from cli.verbs.migrate.view_run import cells
 from migration.execution.machine import Phase
@@ -29,9 +29,9 @@ WIDTHS = (80, 120)
 LONG = "orders-" + "x" * 186 + "-{:06}"
 
 
-def log_of(documents: Sequence[Mapping[str, object]]) -> list[ToldEvent]:
+def log_of(documents: Sequence[Mapping[str, object]]) -> list[LoggedEvent]:
     events = [Event(document) for document in documents]
-    return [ToldEvent(event.at, event.group, text) for event in events for text in event_texts(event)]
+    return [LoggedEvent(event.at, event.group, text) for event in events for text in event_texts(event)]
 
 
 LOG = log_of(resumed().documents[:12])
