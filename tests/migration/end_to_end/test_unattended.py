@@ -34,6 +34,10 @@ AT_ONCE = cases("KOHORT_GROUPS_AT_ONCE", 10)
 TROUBLES: tuple[Trouble, ...] = (*(one for one in Mistake if one not in OF_STREAMS), *CommandTrouble, *Death)
 OVERLAPPING: frozenset[Trouble] = frozenset((Mistake.EARLY_SUCCESSOR, Death.BROKER))
 """Two processes have the id of one; and a member that the broker has not answered reads on what it has fetched."""
+ROLLED_BACK: tuple[Trouble, ...] = (
+    Mistake.WRONG_JAR,
+    *(one for one in CommandTrouble if one is not CommandTrouble.KILLED),
+)
 DIES_S = 25.0  # When a process dies, at the latest
 LIFE_S = 30.0  # How long a run lives that is killed, at most
 
@@ -192,6 +196,29 @@ def _troubled(
     else:
         outcome.check(repeats=True)
     return rule, message
+
+
+def test_a_run_that_stops_is_rolled_back(rig: Rig) -> None:
+    """By the same machine; then all run as before the migration, and no record is lost."""
+
+    def run(number: int) -> str:
+        rng = Random(f"back {number}")
+        trouble = ROLLED_BACK[number % len(ROLLED_BACK)]
+        journey, call = placed(trouble, rng)
+        name = f"{number} {trouble.value.replace(',', '')} {journey}"
+        with rig.prepared(journey, name) as unattended:
+            supervisor = unattended.supervisor
+            supervisor.instead[call] = INSTEAD[trouble]
+            unattended.run("--on-stop=rollback")
+            last = unattended.events[-1]
+            if last["event"] != "rolled-back":
+                raise AssertionError(f"{last['event']}: {last.get('message')} {unattended.complaints()}")
+            unattended.check_end(is_back=True)
+            outcome = unattended.deployment.finish()
+            assert not lost(outcome.produced, outcome.journals)
+            return f"{name} at {call}: {unattended.events[-1]['lasted_s']} s"
+
+    many(run, numbers("KOHORT_ROLLBACKS", 20))
 
 
 @contextmanager

@@ -38,8 +38,8 @@ Trouble = Mistake | CommandTrouble | Death
 _GATED = {StopRule.WRONG_CONFIGURATION, StopRule.GATE, StopRule.OFF_PLAN, StopRule.MEMBER_MISSING}
 RULES: Mapping[Trouble, Collection[StopRule | None]] = {
     Mistake.SKIPPED_BOUNCE: {*_GATED, None},  # Of the last one it does no harm
-    Mistake.REVERSED_LIST: {None},
-    Mistake.TOO_EARLY: {StopRule.OUTSIDE_RESTART, StopRule.WITHOUT_OWNER, None},
+    Mistake.REVERSED_LIST: {StopRule.OFF_PLAN, None},
+    Mistake.TOO_EARLY: {StopRule.OUTSIDE_RESTART, StopRule.WITHOUT_OWNER, StopRule.GATE, None},
     Mistake.OLD_MEMBER: {
         *_GATED,
         StopRule.OUTSIDE_RESTART,
@@ -53,12 +53,12 @@ RULES: Mapping[Trouble, Collection[StopRule | None]] = {
     CommandTrouble.FAILS_STOPPED: {StopRule.HOOK},
     CommandTrouble.FAILS_DONE: {StopRule.HOOK},
     CommandTrouble.HANGS: {StopRule.HOOK_TIMEOUT},
-    CommandTrouble.FORGETS: {StopRule.HOOK},
-    CommandTrouble.WRONG_MEMBER: {StopRule.WRONG_MEMBER, StopRule.HOOK},  # A stop instead of a restart
+    CommandTrouble.FORGETS: {StopRule.HOOK, StopRule.MEMBER_MISSING},
+    CommandTrouble.WRONG_MEMBER: {StopRule.WRONG_MEMBER, StopRule.HOOK, StopRule.MEMBER_MISSING},
     CommandTrouble.KILLED: {StopRule.HOOK, None},
-    Death.MEMBER: {StopRule.MEMBER_LOST, StopRule.MEMBER_MISSING, None},
-    Death.RESTARTED: {StopRule.OUTSIDE_RESTART, StopRule.MEMBER_LOST, None},
-    Death.BROKER: {None},
+    Death.MEMBER: {StopRule.MEMBER_LOST, StopRule.MEMBER_MISSING, StopRule.WITHOUT_OWNER, None},
+    Death.RESTARTED: {StopRule.OUTSIDE_RESTART, StopRule.MEMBER_LOST, StopRule.WITHOUT_OWNER, None},
+    Death.BROKER: {StopRule.BRIDGE, None},
 }
 """The rules that may stop a run; None: it may finish."""
 CALLS: Mapping[str, int] = {
@@ -75,9 +75,9 @@ def placed(trouble: Trouble, rng: Random) -> tuple[str, int]:
     if trouble is Mistake.EARLY_SUCCESSOR:
         journeys = [journey for journey in JOURNEYS if journey.endswith("static")]
     journey = rng.choice(list(journeys))
-    # What a stop leaves wrong is not to be seen
-    first = 4 if trouble is Mistake.WRONG_JAR and journey.endswith("stop and start") else 1
-    return journey, rng.randint(first, CALLS[journey])
+    # A stop has no configuration, and the first restart for the bridge changes none.
+    first = {"stop and start": 4, "bridge": 2}.get(journey.partition(" ")[2], 1)
+    return journey, rng.randint(first if trouble is Mistake.WRONG_JAR else 1, CALLS[journey])
 
 
 def _other(supervisor: Supervisor, call: Call) -> str:

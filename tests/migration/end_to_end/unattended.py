@@ -19,8 +19,8 @@ from tests.migration.end_to_end.supervisor import Supervisor
 
 SESSION_S = 10  # Of members of both protocols
 BROKER: Mapping[str, str] = {"group.consumer.session.timeout.ms": str(SESSION_S * 1000)}
-BOUNCE_S = 4  # As the plan has it
-AWAY_S = 2.0  # As the supervisor takes; the start of a process comes on top
+BOUNCE_S = 5  # As the plan has it
+AWAY_S = 1.0  # As the supervisor takes; the start of a process comes on top
 EVERY_S = 0.2  # Between two records of a partition
 SEEDS = 10
 LONGEST_S = 600.0
@@ -140,17 +140,23 @@ class Unattended:
         """How many records are consumed twice in the worst rehearsals of all steps."""
         return sum(step.rehearsed.worst.read_twice for step in self.plan.steps if step.rehearsed)
 
-    def check_end(self) -> None:
-        """All consumers run as last called for, in a settled group of the planned type; and no more calls were made at
-        once than a round has members."""
+    def check_end(self, *, is_back: bool = False) -> None:
+        """All consumers run as last called for, in a settled group of the planned type, or after a rollback of the
+        former one; and no more calls were made at once than a round has members."""
         applications = self.supervisor.by_name
         assert {name: one.config for name, one in applications.items()} == {
-            name: self.supervisor.due(name) for name in applications
+            name: self.supervisor.original(name) if is_back else self.supervisor.due(name)
+            for name in applications
         }
         assert all(one.running for one in applications.values())
         view = self.deployment.view()
-        type_ = "consumer" if "--to consumer" in JOURNEYS[self.journey][1] else "classic"
-        assert (view.kind, view.state, len(view.members)) == (type_, "Stable", len(applications))
+        fleet, options = JOURNEYS[self.journey]
+        is_consumer = fleet.config == CONSUMER if is_back else "--to consumer" in options
+        assert (view.kind, view.state, len(view.members)) == (
+            "consumer" if is_consumer else "classic",
+            "Stable",
+            len(applications),
+        )
         assert self.supervisor.most_at_once <= max(
             len(members) for step in self.plan.steps for members in step.rounds
         )
@@ -159,7 +165,8 @@ class Unattended:
         """What an operator does about consumers that do not run as they were last asked to, but for one."""
         for name, application in self.supervisor.by_name.items():
             due = self.supervisor.due(name)
-            if due is None or name == besides or (application.running and application.config == due):
+            is_right = application.running and not application.errors() and application.config == due
+            if due is None or name == besides or is_right:
                 continue
             self.supervisor.restart(name, due)
         for application in self.supervisor.by_name.values():
