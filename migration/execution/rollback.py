@@ -63,7 +63,7 @@ def rollback_plan(plan: Plan, begun: Mapping[int, Collection[str]], absent: Coll
         before = _start_before(plan.steps[: number - 1], members, original)
         if before == step.rollout.start:
             unchanged |= members if step.rollout.action is RoundAction.START else set()
-        elif rounds := _in_reverse(step.rollout, members):
+        elif rounds := (*_others(step.rollout, members), *_in_reverse(step.rollout, members)):
             steps.append(_undone(plan, number, _REVERSE[step.rollout.action], rounds, before))
     restarted = {seat for step in steps if step.rollout for seats in step.rollout.rounds for seat in seats}
     if missing := tuple(seat for seat in absent if seat not in restarted):
@@ -95,6 +95,12 @@ def _start_before(steps: Sequence[Step], members: Collection[str], original: Mem
 def _in_reverse(rollout: Rollout, members: Collection[str]) -> tuple[tuple[str, ...], ...]:
     rounds = (tuple(seat for seat in seats if seat in members) for seats in reversed(rollout.rounds))
     return tuple(seats for seats in rounds if seats)
+
+
+def _others(rollout: Rollout, members: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    """Rounds of the members that are in none of the step's: they were restarted instead of one that is."""
+    of_step = {seat for seats in rollout.rounds for seat in seats}
+    return tuple((seat,) for seat in sorted(members) if seat not in of_step)
 
 
 def _undone(
