@@ -294,9 +294,9 @@ class Execution:
             if undone:
                 orders = self._hooks_due(undone, seen)
                 break
-        self._hands.errand = next(
-            (seat for seat in self._resumed.stopped if seat not in self._rounds.away(self.place)), None
-        )
+        if any(BRIDGE in self._rounds.members(place) for place in self._rounds.places):
+            away = self._rounds.away(self.place)
+            self._hands.errand = next((seat for seat in self._resumed.stopped if seat not in away), None)
         self.happenings += [
             MemberReturned(at_s=seen.at_s, place=self.place, member=seat, seat=member)
             for seat, member in changes.returned.items()
