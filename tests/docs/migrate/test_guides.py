@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from migration.execution.stops import REMEDIES, StopRule
+from migration.execution.stops import REMEDIES, Stop, StopRule
 from tests.docs.pages import DOCS, ROOT, as_a_reader, blocks
 from tests.kafka.ports import free_ports
 from tests.support.long import LONG
@@ -25,6 +25,12 @@ def test_every_rule_has_a_section_with_its_remedy() -> None:
         assert re.findall(r"^\*\*(.*?):\*\*", text, re.M) == ["Meaning", "The group", "Next"]
         remedies[name] = plain(text.partition("**Next:**")[2].split("\n\n")[0])
     assert remedies == {rule.value: plain(REMEDIES[rule]) for rule in StopRule}
+
+
+def test_the_rules_that_no_rollback_follows_are_listed() -> None:
+    (names,) = re.findall(r"but not after (.*?): then", plain((GUIDES / "stopped.md").read_text()))
+    stops = (Stop(rule=rule, message="", at_s=0.0) for rule in StopRule)
+    assert re.split(", | and ", names) == [stop.rule.value for stop in stops if not stop.allows_rollback]
 
 
 @LONG
