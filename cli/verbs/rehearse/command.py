@@ -29,6 +29,10 @@ def rehearse(
             "--mistakes", "Also play operator mistakes: their symptoms, and whether the gates catch them."
         ),
     ] = False,
+    as_migrate: Annotated[
+        bool,
+        option("--as-migrate", "Play how `kohort migrate` carries it out, with commands that fail."),
+    ] = False,
     faults: Annotated[
         Path | None,
         option(
@@ -61,21 +65,22 @@ def rehearse(
     invariant fails, or a gate opens too early, opens despite a mistake, or never opens; 2 the plan
     is for another group, or the group has changed.
 
+    With --as-migrate each seed carries the plan out as `kohort migrate` does, while commands fail,
+    members die, and Kohort is killed. Exit status 1: it harmed the group, or did not say so.
+
     \b
     Examples:
       kohort plan billing --to cooperative --output yaml > plan.yaml
       kohort rehearse plan.yaml --seeds 10
+      kohort rehearse plan.yaml --seeds 1000 --as-migrate
     """
-    from cli.output import emit
-    from cli.render.output_format import OutputFormat
     from cli.selection import opened
     from cli.verbs.dry_run.tasks import streams_request
     from cli.verbs.gate.action import NotesFile
     from cli.verbs.plan.action import configs_of
     from cli.verbs.plan.files import read_plan
-    from cli.verbs.rehearse.action import carry_out, find, request_of, status_of
-    from cli.verbs.rehearse.picture import write_picture
-    from cli.verbs.rehearse.view import rehearsal_document
+    from cli.verbs.rehearse.action import find, request_of
+    from cli.verbs.rehearse.as_migrate import emit_rehearsal
     from cli.verbs.simulate.action import settings_of
 
     read, configs = read_plan(plan), configs_of(client_config or ())
@@ -94,6 +99,5 @@ def rehearse(
         settings=settings_of(set_ or ()),
         streams=streams_request(streams),
     )
-    rehearsal = carry_out(request, shows=story or svg is not None or output.output is OutputFormat.HTML)
-    write_picture(svg, rehearsal)
-    emit(rehearsal_document(rehearsal, story=story), output, status_of(rehearsal))
+    others = {"--stop-at": stop_at, "--mistakes": mistakes, "--faults": faults, "--svg": svg}
+    emit_rehearsal(request, output, others, story=story, svg=svg, as_migrate=as_migrate)

@@ -90,6 +90,8 @@ RUNS: dict[str, tuple[str, str, str, Callable[[dict[str, Any]], object] | None]]
     "a crash of the coordinator": (COOPERATIVE, "--faults {file}", CRASH, None),
     "unsafe with faults": (COOPERATIVE, "--faults {file}", f"kohort: 1\nevents:\n  - {KILL}\n", None),
     "the settings of a configuration file": (COOPERATIVE, "--client-config {file}", QUICK, None),
+    "as migrate": (COOPERATIVE, "--as-migrate --seeds 6", "", None),
+    "as migrate, as data": (COOPERATIVE, "--as-migrate --seeds 3 --story --output json", "", None),
     "brokers that do not convert": (
         "billing --to consumer", "--set group.consumer.migration.policy=disabled", "", None,
     ),
