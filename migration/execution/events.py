@@ -7,7 +7,7 @@ from typing import TypeAlias
 from groups.model import Cluster, Group
 from migration.bridge import MemberRestart
 from migration.execution.settings import SettingsChange
-from migration.execution.stops import Stop
+from migration.execution.stops import ExecutionStop
 from migration.gate.observation import GateResult
 from migration.model import PlannedMember, RoundAction
 
@@ -130,7 +130,7 @@ class RollbackBegan:
     """What an execution must be given that is started again during its rollback."""
 
     at_s: float
-    stop: Stop
+    stop: ExecutionStop
     begun: Mapping[int, tuple[str, ...]]  # By step of the plan, the members on which a hook began
     absent: tuple[str, ...]  # Members that were not in the group
     members: tuple[PlannedMember, ...]  # Those that were

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from migration.execution.events import GroupSighting, Place
-from migration.execution.rounds import Rounds
+from migration.execution.rounds import PlanRounds
 from migration.execution.seats import Seats
 from migration.gate.checks import check_condition
 from migration.gate.judge import check_settled, check_steady, judge_gate
@@ -29,7 +29,7 @@ class Steadiness:
 
 
 def judge_round(
-    rounds: Rounds,
+    rounds: PlanRounds,
     place: Place,
     seen: GroupSighting,
     opened: Mapping[int, Sequence[PlannedMember]],
@@ -48,7 +48,7 @@ def judge_round(
 
 
 def judge_back(
-    rounds: Rounds, place: Place, seen: GroupSighting, seats: Seats, undone: Sequence[PlannedMember]
+    rounds: PlanRounds, place: Place, seen: GroupSighting, seats: Seats, undone: Sequence[PlannedMember]
 ) -> GateResult:
     """The gate of a round of a rollback. The group can be anything there: only what the round is for must hold."""
     observation = observed(rounds, place, seen, {}, ())
@@ -68,7 +68,7 @@ def _undone(members: Sequence[PlannedMember], as_: str) -> Check:
 
 
 def observed(
-    rounds: Rounds,
+    rounds: PlanRounds,
     place: Place,
     seen: GroupSighting,
     opened: Mapping[int, Sequence[PlannedMember]],

@@ -36,11 +36,11 @@ from migration.execution.memory import Resumed
 from migration.execution.orders import HookMaker
 from migration.execution.preflight import check_plan, processes_of
 from migration.execution.rollback import begun_until, rollback_plan
-from migration.execution.rounds import START, Rounds, place_text
+from migration.execution.rounds import START, PlanRounds, place_text
 from migration.execution.rules import Broken, RoundView, Watch, broken_rule, unread
 from migration.execution.seats import SeatChanges, Seats
 from migration.execution.standing import standing
-from migration.execution.stops import Limits, Stop, StopRule
+from migration.execution.stops import ExecutionLimits, ExecutionStop, StopRule
 from migration.gate.observation import GateResult
 from migration.model import SESSION_S, Plan, PlannedMember, RoundAction, Step
 from migration.plan import epoch_of
@@ -61,7 +61,7 @@ class Execution:
     def __init__(
         self,
         plan: Plan,
-        limits: Limits,
+        limits: ExecutionLimits,
         *,
         resumed: Resumed | None = None,
         processes: Mapping[str, str] | None = None,
@@ -74,7 +74,7 @@ class Execution:
         check_plan(plan)
         resumed = resumed or Resumed(opened={}, hooks={})
         members = plan.baseline.members if plan.baseline else ()
-        self._forward, self._rounds = plan, Rounds(plan)
+        self._forward, self._rounds = plan, PlanRounds(plan)
         self.limits, self._rolls_back = limits, rolls_back
         self._processes = processes_of(plan) if processes is None else processes
         self.seats = Seats((one for one in members if one.client_id != BRIDGE), resumed.seats)
@@ -86,8 +86,8 @@ class Execution:
         self._resumed = resumed
         self.costs = CostMeter(plan)
         self.happenings: list[Happening] = []
-        self.stop: Stop | None = None
-        self.rollback_stop: Stop | None = None  # Why the rollback did not reach its end
+        self.stop: ExecutionStop | None = None
+        self.rollback_stop: ExecutionStop | None = None  # Why the rollback did not reach its end
         self.is_rollback = False
         self.place: Place = START  # The round in progress, or whose gate is awaited
         self.gate: GateResult | None = None  # As last checked
@@ -199,7 +199,7 @@ class Execution:
         what = f"The command to {hook.action.value} {self.seats[ended.member].label} failed: {ended.problem}."
         return self._stop_with((rule, what), at_s)
 
-    def halt(self, stop: Stop) -> tuple[Order, ...]:
+    def halt(self, stop: ExecutionStop) -> tuple[Order, ...]:
         """Stop for a reason of the caller's."""
         return self._stop_with((stop.rule, stop.message), self._clock.at(stop.at_s))
 
@@ -255,7 +255,7 @@ class Execution:
         """Nothing more is restarted; the rollback begins when no hook is running any more."""
         rule, what = broken
         where = place_text(self.place, is_rollback=self.is_rollback)
-        stop = Stop(rule=rule, message=f"{where}: {what}", at_s=at_s)
+        stop = ExecutionStop(rule=rule, message=f"{where}: {what}", at_s=at_s)
         goes_back = self._rolls_back and not self.is_rollback and stop.allows_rollback
         goes_back = goes_back and bool(begun_until(self._rounds, self.place, self._hands, self._outside))
         if self.stop is None:
@@ -457,7 +457,9 @@ class Execution:
         """Begin with the rollback of what former executions have done."""
         step = min(max(self._opened, default=0) + 1, len(self.plan.steps))
         self.place = self._rounds.of_step(step)[-1]
-        self.stop = Stop(rule=StopRule.BACK, message="The rollback was ordered with --back.", at_s=seen.at_s)
+        self.stop = ExecutionStop(
+            rule=StopRule.BACK, message="The rollback was ordered with --back.", at_s=seen.at_s
+        )
         return self._turn_back(seen)
 
     def _turn_back(self, seen: GroupSighting) -> tuple[Order, ...]:
@@ -484,7 +486,7 @@ class Execution:
     def _take_back(self, began: RollbackBegan, resumed: Resumed) -> None:
         self.is_rollback = True
         plan = rollback_plan(self._forward, began.begun, began.absent)
-        self._rounds = Rounds(plan, is_rollback=True)
+        self._rounds = PlanRounds(plan, is_rollback=True)
         self._opened = {0: began.members, **resumed.opened}
         self._hands = Hands(resumed.hooks, self._processes)
         self._bridging.asked.clear()

@@ -25,7 +25,7 @@ class Resumed:
     """If its rollback had begun, and not ended; `opened` and `hooks` are then of the steps of the rollback."""
 
 
-class Memory:
+class ExecutionMemory:
     """Members are called by the ids of the plan."""
 
     def __init__(self) -> None:

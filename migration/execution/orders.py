@@ -7,7 +7,7 @@ from groups.model import Group, GroupState
 from migration.execution.events import GroupSighting, Order, Place, RunHook
 from migration.execution.hands import Hands
 from migration.execution.rollback import BACK
-from migration.execution.rounds import Rounds
+from migration.execution.rounds import PlanRounds
 from migration.execution.seats import Seats
 from migration.execution.settings import SettingsChange, settings_after
 from migration.model import Plan, RoundAction
@@ -18,7 +18,7 @@ class HookMaker:
     """Makes the hooks of a round, and notes them in `hands`."""
 
     forward: Plan  # The plan, also in its rollback
-    rounds: Rounds
+    rounds: PlanRounds
     place: Place
     seats: Seats
     hands: Hands
@@ -90,4 +90,4 @@ class HookMaker:
         last, step = self.place[0] - unchanged, self.rounds.step(self.place)
         if self.rounds.is_rollback and step is not None:
             last = int(step.id.removeprefix(BACK)) - 1
-        return settings_after(Rounds(self.forward).steps_of(seat, last), self.seats[seat].library)
+        return settings_after(PlanRounds(self.forward).steps_of(seat, last), self.seats[seat].library)

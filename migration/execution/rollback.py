@@ -7,7 +7,7 @@ from groups.model import GroupType, MemberProtocol
 from migration.bridge import BRIDGE
 from migration.execution.events import Place
 from migration.execution.hands import Hands
-from migration.execution.rounds import START, Rounds
+from migration.execution.rounds import START, PlanRounds
 from migration.model import (
     Condition,
     Destination,
@@ -33,7 +33,7 @@ _REVERSE = {
 
 
 def begun_until(
-    rounds: Rounds, place: Place, hands: Hands, outside: Mapping[int, Collection[str]]
+    rounds: PlanRounds, place: Place, hands: Hands, outside: Mapping[int, Collection[str]]
 ) -> Mapping[int, tuple[str, ...]]:
     """By step up to this place, the members that may run otherwise than before it: those on which a hook began, all of
     its rounds if that is not known, and those that were restarted although it was not their turn (`outside`)."""

@@ -17,7 +17,7 @@ def place_text(place: Place, *, is_rollback: bool) -> str:
     return f"{text[0].upper()}{text[1:]}"
 
 
-class Rounds:
+class PlanRounds:
     """The places of a plan."""
 
     def __init__(self, plan: Plan, *, is_rollback: bool = False) -> None:

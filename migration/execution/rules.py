@@ -12,7 +12,7 @@ from migration.execution.events import GroupSighting
 from migration.execution.hands import Hands
 from migration.execution.rounds import runs_as
 from migration.execution.seats import SeatChanges, Seats
-from migration.execution.stops import Limits, StopRule
+from migration.execution.stops import ExecutionLimits, StopRule
 from migration.gate.observation import name_all
 from migration.model import MemberStart, RoundAction, Step
 
@@ -62,7 +62,7 @@ class Watch:
 Broken: TypeAlias = tuple[StopRule, str]
 
 
-def unread(seen: GroupSighting, unread_s: float, limits: Limits) -> Broken | None:
+def unread(seen: GroupSighting, unread_s: float, limits: ExecutionLimits) -> Broken | None:
     """The rule that an observation breaks in which the group could not be read, as for `unread_s`."""
     if seen.is_refused:
         return StopRule.REFUSED, f"The group cannot be read: {seen.problem}"
@@ -72,7 +72,12 @@ def unread(seen: GroupSighting, unread_s: float, limits: Limits) -> Broken | Non
 
 
 def broken_rule(
-    watch: Watch, seen: GroupSighting, changes: SeatChanges, seats: Seats, view: RoundView, limits: Limits
+    watch: Watch,
+    seen: GroupSighting,
+    changes: SeatChanges,
+    seats: Seats,
+    view: RoundView,
+    limits: ExecutionLimits,
 ) -> Broken | None:
     """The first rule that the observation breaks; what it shows is noted in `watch`."""
     rules = (
@@ -112,7 +117,7 @@ def _outside(
 
 
 def _unexpected(
-    watch: Watch, seen: GroupSighting, changes: SeatChanges, seats: Seats, limits: Limits
+    watch: Watch, seen: GroupSighting, changes: SeatChanges, seats: Seats, limits: ExecutionLimits
 ) -> _Broken:
     before, watch.unexpected = watch.unexpected, frozenset(member.id for member in changes.unexpected)
     more = [member for member in changes.unexpected if member.id in before]
@@ -128,7 +133,12 @@ def _unexpected(
 
 
 def _lost(
-    watch: Watch, seen: GroupSighting, changes: SeatChanges, seats: Seats, view: RoundView, limits: Limits
+    watch: Watch,
+    seen: GroupSighting,
+    changes: SeatChanges,
+    seats: Seats,
+    view: RoundView,
+    limits: ExecutionLimits,
 ) -> _Broken:
     away = {*view.away, *view.hands.in_turn(seats), *view.hands.rest, view.hands.errand}
     absent = [seat for seat in changes.absent if seat not in away]
@@ -139,7 +149,9 @@ def _lost(
         yield StopRule.MEMBER_LOST, f"Left the group, and not back for {for_s}: {_names(seats, lost)}."
 
 
-def _not_back(watch: Watch, seen: GroupSighting, seats: Seats, view: RoundView, limits: Limits) -> _Broken:
+def _not_back(
+    watch: Watch, seen: GroupSighting, seats: Seats, view: RoundView, limits: ExecutionLimits
+) -> _Broken:
     """Whether a command restarted another member is known no sooner: its own may still be starting, and the other one
     may have lost its session meanwhile."""
     if view.action in (RoundAction.STOP, None):
@@ -187,7 +199,7 @@ def _new_errors(watch: Watch, seen: GroupSighting, view: RoundView) -> _Broken:
         yield StopRule.DIAGNOSE, f"There was no such error at the start: {texts}"
 
 
-def _too_expensive(seen: GroupSighting, view: RoundView, limits: Limits) -> _Broken:
+def _too_expensive(seen: GroupSighting, view: RoundView, limits: ExecutionLimits) -> _Broken:
     step, costs = view.step, view.costs
     if costs is None or view.action is not RoundAction.RESTART:
         return  # While members are stopped, a stop makes it worse

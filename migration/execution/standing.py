@@ -6,13 +6,13 @@ from groups.counts import counted
 from groups.model import Group
 from migration.bridge import BRIDGE
 from migration.execution.events import Place
-from migration.execution.rounds import Rounds
+from migration.execution.rounds import PlanRounds
 from migration.execution.seats import Seats
 from migration.gate.observation import name_all
 
 
 def standing(
-    rounds: Rounds,
+    rounds: PlanRounds,
     place: Place,
     group: Group | None,
     seats: Seats,

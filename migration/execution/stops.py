@@ -31,7 +31,7 @@ class StopRule(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class ExecutionStop:
     rule: StopRule
     message: str
     at_s: float
@@ -92,7 +92,7 @@ REMEDIES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ExecutionLimits:
     """How long to wait, and how much it may cost."""
 
     gate_s: float = 300.0  # For a gate, after the last hook of its round

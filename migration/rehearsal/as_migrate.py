@@ -29,9 +29,9 @@ from migration.execution.events import (
     StopBridge,
 )
 from migration.execution.machine import Execution, Phase
-from migration.execution.memory import Memory
-from migration.execution.rounds import START, Rounds
-from migration.execution.stops import Limits, Stop
+from migration.execution.memory import ExecutionMemory
+from migration.execution.rounds import START, PlanRounds
+from migration.execution.stops import ExecutionLimits, ExecutionStop
 from migration.gate.judge import judge_gate
 from migration.gate.observation import GateObservation
 from migration.model import MemberStart, Plan, PlannedMember, RoundAction
@@ -44,7 +44,7 @@ from migration.rehearsal.troubles import HANG_S, PROBLEMS, HookFault, Troubles, 
 OBSERVE_S = 1.0
 LONGEST_S = 6 * 3600.0
 GHOST_S = 60.0  # How long a process that was killed can be a member
-LIMITS = Limits(accept_drift=True)  # Rehearsals begin with the group as found
+LIMITS = ExecutionLimits(accept_drift=True)  # Rehearsals begin with the group as found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +54,8 @@ class Migrated:
     seed: int
     troubles: Troubles
     end: Phase
-    stop: Stop | None
-    rollback_stop: Stop | None
+    stop: ExecutionStop | None
+    rollback_stop: ExecutionStop | None
     place: Place
     hooks: int
     lasted_s: float
@@ -96,7 +96,7 @@ class MigratedPlan:
         self._plan, self._seed, self._troubles = plan, seed, troubles
         self._simulation = Simulation(found, simulated, seed, with_story=with_story)
         self._execution = Execution(plan, LIMITS, rolls_back=troubles.rolls_back)
-        self._memory = Memory()
+        self._memory = ExecutionMemory()
         self._opened: dict[int, tuple[PlannedMember, ...]] = {}
         self._right: set[tuple[int, str]] = set()  # Steps and members that a hook has restarted rightly
         self._misled: set[str] = set()  # Members that run otherwise than hooks were to start them, unseen
@@ -332,7 +332,7 @@ class MigratedPlan:
         if len(places := {hook.place for hook in hooks}) > 1:
             self._broken.append(f"hooks of {len(places)} rounds run at once")
         for hook in hooks:
-            members = Rounds(self._execution.plan).members(hook.place)
+            members = PlanRounds(self._execution.plan).members(hook.place)
             if hook.is_of_round and not set(hook.members) <= {*members}:
                 self._broken.append(f"a hook of step {hook.place[0]} is for a member of another round")
         if sum(not hook.is_of_round for hook in hooks) > 1:
@@ -343,7 +343,7 @@ class MigratedPlan:
         expires, and no list of a classic member is shown."""
         if began.is_rollback:
             return
-        simulation, rounds = self._simulation, Rounds(self._plan)
+        simulation, rounds = self._simulation, PlanRounds(self._plan)
         former = rounds.before(began.place)
         gate = judge_gate(
             GateObservation(
@@ -383,7 +383,7 @@ class MigratedPlan:
             return
         end = f"it is {execution.phase.value.replace('-', ' ')}, and"
         is_finished = execution.phase is Phase.FINISHED
-        scripts = self._planned_until(Rounds(self._plan).places[-1] if is_finished else START)
+        scripts = self._planned_until(PlanRounds(self._plan).places[-1] if is_finished else START)
         recently = [seat for seat, at_s in self._killed.items() if simulation.now_s - at_s < GHOST_S]
         stopped = [member for member, script in scripts.items() if script is None]
         if why := simulation.missing([*stopped, *recently]):
@@ -408,7 +408,7 @@ class MigratedPlan:
     def _planned_until(self, last: Place) -> dict[str, MemberScript | None]:
         """The script of each member when the round of `last` is complete; None: stopped."""
         scripts: dict[str, MemberScript | None] = dict(self._original)
-        rounds = Rounds(self._plan)
+        rounds = PlanRounds(self._plan)
         for place in rounds.places:
             rollout = rounds.rollout(place)
             if rollout is None or place > last:

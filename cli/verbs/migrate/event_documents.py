@@ -26,7 +26,7 @@ from migration.execution.events import (
     StepEnded,
 )
 from migration.execution.settings import SettingsChange
-from migration.execution.stops import Stop
+from migration.execution.stops import ExecutionStop
 from migration.model import Plan, PlannedMember, Step
 
 Facts: TypeAlias = dict[str, object]
@@ -169,7 +169,7 @@ def bridge_line(text: str) -> Facts:
 
 
 def stopped(
-    stop: Stop,
+    stop: ExecutionStop,
     place: Place,
     commands: Sequence[str],
     steps: Sequence[Step],
@@ -199,7 +199,7 @@ def change_data(change: SettingsChange) -> Facts:
     return {"set": dict(change.lines), "remove": list(change.removed), "remarks": list(change.remarks)}
 
 
-def stop_data(stop: Stop) -> Facts:
+def stop_data(stop: ExecutionStop) -> Facts:
     return {"rule": stop.rule.value, "message": stop.message, "remedy": stop.remedy}
 
 

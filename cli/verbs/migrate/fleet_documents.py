@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from cli.verbs.migrate.event_documents import FORMAT_VERSION, EventDocument, Facts, stop_data, user_name
 from migration.execution.fleet import FleetWait, GroupPhase, WaveOptions
-from migration.execution.stops import Stop
+from migration.execution.stops import ExecutionStop
 
 
 def fleet_document(facts: Facts) -> EventDocument:
@@ -52,7 +52,7 @@ def waits(wait: FleetWait) -> Facts:
     return {"event": "fleet-waits", "why": wait.why, "until": until}
 
 
-def group_ended(group: str, phase: GroupPhase, stop: Stop | None, error: str) -> Facts:
+def group_ended(group: str, phase: GroupPhase, stop: ExecutionStop | None, error: str) -> Facts:
     """`error`: why its plan could not be carried out at all."""
     stopped = None if stop is None else stop_data(stop)
     facts: Facts = {"stopped": stopped, "error": error or None}

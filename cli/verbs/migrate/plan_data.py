@@ -11,9 +11,9 @@ from migration.bridge import BRIDGE
 from migration.execution.costs import StepCosts, most_without_owner_s
 from migration.execution.events import Place
 from migration.execution.rollback import BACK
-from migration.execution.rounds import Rounds
+from migration.execution.rounds import PlanRounds
 from migration.execution.settings import SettingsChange, settings_after
-from migration.execution.stops import Limits
+from migration.execution.stops import ExecutionLimits
 from migration.gate.notes import fingerprint
 from migration.model import Plan, PlannedMember, RoundAction, Step
 from migration.plan_file import condition_tag
@@ -40,7 +40,7 @@ def restarts_of(prepared: PreparedPlan, number: int) -> Iterator[PlannedRestart]
     seats = {member.id: member for member in plan.baseline.members} if plan.baseline else {}
     due = {member for hook in prepared.due for member in hook.members}
     last = int(step.id.removeprefix(BACK)) - 1 if prepared.is_rollback else number
-    order = Rounds(plan)
+    order = PlanRounds(plan)
     for round_, members in enumerate(step.rollout.rounds if step.rollout else (), 1):
         for id_ in members:
             member = seats.get(id_, PlannedMember(id=id_, client_id=id_))
@@ -62,7 +62,7 @@ def _state(place: Place, present: Place, *, is_due: bool) -> str:
     return "done" if place <= present else "to do"
 
 
-def allowed_without_owner_s(plan: Plan, step: Step, limits: Limits) -> float | None:
+def allowed_without_owner_s(plan: Plan, step: Step, limits: ExecutionLimits) -> float | None:
     """The partition-seconds at which a step is stopped; None: it was not rehearsed."""
     partitions = sum(plan.baseline.partitions.values()) if plan.baseline else 0
     return most_without_owner_s(step, partitions, limits.tolerance)

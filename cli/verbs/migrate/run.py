@@ -32,7 +32,7 @@ from migration.execution.events import (
     StopBridge,
 )
 from migration.execution.machine import Execution, Phase
-from migration.execution.stops import Stop, StopRule
+from migration.execution.stops import ExecutionStop, StopRule
 from migration.gate.notes import fingerprint
 
 LOOK_S = 1.0  # Between two observations
@@ -196,7 +196,7 @@ class GroupRun:
             self._bridge.start()
         except OSError as error:
             message = f"The bridge cannot be started: {error.strerror or error}."
-            self._execution.halt(Stop(rule=StopRule.BRIDGE, message=message, at_s=time.monotonic()))
+            self._execution.halt(ExecutionStop(rule=StopRule.BRIDGE, message=message, at_s=time.monotonic()))
 
     def _start(self, order: RunHook) -> None:
         now_s, settings = time.monotonic(), self.settings
@@ -257,7 +257,7 @@ class GroupRun:
     def _lose_log(self, why: str) -> None:
         self._is_logged = False
         message = f"The log of the run cannot be written: {why}."
-        self._execution.halt(Stop(rule=StopRule.LOG, message=message, at_s=time.monotonic()))
+        self._execution.halt(ExecutionStop(rule=StopRule.LOG, message=message, at_s=time.monotonic()))
 
     def _note_happenings(self) -> None:
         execution = self._execution

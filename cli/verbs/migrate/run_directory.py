@@ -17,8 +17,8 @@ from cli.errors import CommandError, UsageError
 from cli.verbs.migrate.event_documents import EventDocument
 from cli.verbs.migrate.processes import mark_of
 from migration.execution.events import RollbackBegan
-from migration.execution.memory import Memory, Resumed
-from migration.execution.stops import Stop, StopRule
+from migration.execution.memory import ExecutionMemory, Resumed
+from migration.execution.stops import ExecutionStop, StopRule
 from migration.gate.notes import fingerprint
 from migration.model import Plan, PlannedMember, RoundAction
 
@@ -65,7 +65,7 @@ class FormerRuns:
         """What an execution is given that continues; `opened`: the members when the gate of each step opened."""
         if not self.events:
             return Resumed(opened=opened, hooks=None if opened else {})
-        memory = Memory()
+        memory = ExecutionMemory()
         members = {member.id: member for member in plan.baseline.members} if plan.baseline else {}
         for event in self.events:
             _remember(memory, event, members)
@@ -103,7 +103,9 @@ class FormerRuns:
         return None if last is None or last["event"] == "run-began" else last
 
 
-def _remember(memory: Memory, event: Mapping[str, Any], members: Mapping[str, PlannedMember]) -> None:
+def _remember(
+    memory: ExecutionMemory, event: Mapping[str, Any], members: Mapping[str, PlannedMember]
+) -> None:
     """`members`: those of the plan."""
     match event["event"]:
         case "hook-began":
@@ -131,7 +133,7 @@ def _rollback(event: Mapping[str, Any]) -> RollbackBegan:
     rule = next((rule for rule in StopRule if rule.value == event["rule"]), StopRule.BACK)
     return RollbackBegan(
         at_s=0.0,
-        stop=Stop(rule=rule, message=event["message"], at_s=0.0),
+        stop=ExecutionStop(rule=rule, message=event["message"], at_s=0.0),
         begun={int(step): tuple(map(str, seats)) for step, seats in event["begun"].items()},
         absent=_texts(event, "absent"),
         members=tuple(PlannedMember(id=id_) for id_ in _texts(event, "ids")),

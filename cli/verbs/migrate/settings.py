@@ -7,14 +7,14 @@ from cli.options import SourceOptions
 from cli.verbs.migrate.hook import command_of
 from cli.verbs.migrate.next_commands import NextCommands
 from cli.verbs.migrate.options import OnStop, RunOptions
-from migration.execution.stops import Limits
+from migration.execution.stops import ExecutionLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     command: Sequence[str]  # The words of `--restart`
     source: SourceOptions
-    limits: Limits = field(default_factory=Limits)
+    limits: ExecutionLimits = field(default_factory=ExecutionLimits)
     restart_s: float = 300.0  # After which a hook is ended
     rolls_back: bool = False  # Whether a stop is followed by the rollback
     goes_back: bool = False  # Whether what was begun is undone, instead of the plan
@@ -28,7 +28,7 @@ def settings_of(
     options: RunOptions, source: SourceOptions, following: NextCommands, noted: NextCommands
 ) -> RunSettings:
     """Raises UsageError: the restart command cannot be run."""
-    limits = Limits(
+    limits = ExecutionLimits(
         gate_s=options.gate_timeout,
         return_s=options.return_timeout,
         watch_s=options.watch,

@@ -12,7 +12,7 @@ from cli.verbs.migrate.event_documents import EventDocument
 from migration.execution.costs import StepCosts
 from migration.execution.events import Place
 from migration.execution.machine import Phase
-from migration.execution.stops import Limits, Stop
+from migration.execution.stops import ExecutionLimits, ExecutionStop
 from migration.gate.observation import GateResult
 from migration.model import Plan
 
@@ -42,9 +42,9 @@ class RunStatus:
     lag: int | None  # Records, as last read
     lag_s: float | None  # The time in which as many records are written
     costs: Mapping[int, StepCosts]
-    limits: Limits
-    stop: Stop | None
-    rollback_stop: Stop | None
+    limits: ExecutionLimits
+    stop: ExecutionStop | None
+    rollback_stop: ExecutionStop | None
     began_at: datetime
     lasted_s: float
     resumed: bool

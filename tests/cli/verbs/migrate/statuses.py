@@ -10,7 +10,7 @@ from cli.verbs.migrate.telling import InHand, RunStatus
 from groups.model import GroupState
 from migration.execution.costs import StepCosts
 from migration.execution.machine import Phase
-from migration.execution.stops import Limits, Stop, StopRule
+from migration.execution.stops import ExecutionLimits, ExecutionStop, StopRule
 from migration.gate.observation import GateResult, no, undecided, yes
 from migration.model import Plan, RehearsedStep, StepFigures
 from tests.migration.cases import COOPERATIVE
@@ -28,7 +28,7 @@ CLOSED = GateResult(
         undecided("no-user-data", "whether assignments carry user data is unknown"),
     )
 )
-MISSING = Stop(
+MISSING = ExecutionStop(
     rule=StopRule.MEMBER_MISSING,
     message="m2 (id m2-00000000-0000-4000-8000-000000000002, host /10.0.0.2) is not in the group, 2 min after its "
     "command ended with exit status 0.",
@@ -64,7 +64,7 @@ def status(group: str = "payments", **changes: Any) -> RunStatus:
         "lag": 1_203,
         "lag_s": 4.2,
         "costs": {1: costs()},
-        "limits": Limits(),
+        "limits": ExecutionLimits(),
         "stop": None,
         "rollback_stop": None,
         "began_at": BEGAN,

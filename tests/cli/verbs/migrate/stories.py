@@ -18,7 +18,7 @@ from migration.execution.events import (
     StepEnded,
 )
 from migration.execution.settings import SettingsChange
-from migration.execution.stops import Stop, StopRule
+from migration.execution.stops import ExecutionStop, StopRule
 from migration.gate.observation import GateResult, yes
 from migration.model import Plan, RoundAction
 from tests.cli.verbs.migrate.statuses import BEGAN, CLOSED, MISSING, costs, two_bounces
@@ -132,7 +132,7 @@ def rolled_back() -> Story:
     story.round(1, 1)
     story.round(1, 2, problem="exit status 3: unit kafka-app@2.service not found")
     story.costs[1] = costs(30.0, 12.0)
-    stop = Stop(rule=StopRule.HOOK, message="The command for m2 failed: exit status 3.", at_s=22.0)
+    stop = ExecutionStop(rule=StopRule.HOOK, message="The command for m2 failed: exit status 3.", at_s=22.0)
     story.happen(1, RollbackBegan(at_s=0, stop=stop, begun={1: ("m1", "m2")}, absent=(), members=()))
     story.is_rollback = True
     baseline = story.plan.baseline

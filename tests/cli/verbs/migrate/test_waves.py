@@ -17,7 +17,7 @@ from cli.verbs.migrate.run import GroupRun
 from cli.verbs.migrate.telling import JsonLines
 from cli.verbs.migrate.waves import Conductor
 from migration.execution.fleet import Fleet, FleetGroup, GroupPhase, WaveOptions
-from migration.execution.stops import Stop, StopRule
+from migration.execution.stops import ExecutionStop, StopRule
 
 FINISHED, STOPPED, HELD, WAITING = (
     GroupPhase.FINISHED, GroupPhase.STOPPED, GroupPhase.HELD, GroupPhase.WAITING,
@@ -58,7 +58,7 @@ class StandIn:
     @property
     def status(self) -> Any:
         rule = self.end if isinstance(self.end, StopRule) else None
-        stop = None if rule is None else Stop(rule=rule, message="It stopped.", at_s=0.0)
+        stop = None if rule is None else ExecutionStop(rule=rule, message="It stopped.", at_s=0.0)
         return SimpleNamespace(stop=stop, rollback_stop=None)
 
 
