@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from migration.execution.stops import REMEDIES, Stop, StopRule
+from migration.execution.stops import REMEDIES, ExecutionStop, StopRule
 from tests.docs.pages import DOCS, ROOT, as_a_reader, blocks
 from tests.kafka.ports import free_ports
 from tests.support.long import LONG
@@ -29,7 +29,7 @@ def test_every_rule_has_a_section_with_its_remedy() -> None:
 
 def test_the_rules_that_no_rollback_follows_are_listed() -> None:
     (names,) = re.findall(r"but not after (.*?): then", plain((GUIDES / "stopped.md").read_text()))
-    stops = (Stop(rule=rule, message="", at_s=0.0) for rule in StopRule)
+    stops = (ExecutionStop(rule=rule, message="", at_s=0.0) for rule in StopRule)
     assert re.split(", | and ", names) == [stop.rule.value for stop in stops if not stop.allows_rollback]
 
 
