@@ -51,8 +51,8 @@ _WHEN_NOTED = 'read -r _ || exit 125; exec "$@" </dev/null'
 
 
 def command_of(text: str) -> tuple[str, ...]:
-    """The words of `--restart`. UsageError: it cannot be run, has an unknown placeholder, or has one in the text of a
-    shell."""
+    """The words of `--restart`. Raises UsageError: it cannot be run, has an unknown placeholder, or has one in the text
+    of a shell."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -116,13 +116,16 @@ class Hook:
         return None
 
     def end(self, now_s: float, why: str) -> None:
-        """Ask the hook and what it has started to end; `poll` kills what does not."""
-        if not self.was_ended:
+        """Ask the hook and what it has started to end; `poll` kills what does not. One that has ended by itself is left
+        as it is."""
+        if not self.was_ended and self.process.poll() is None:
             self.was_ended = why
             self._session.end(now_s)
 
     def _result(self, now_s: float, status: int | None) -> HookResult:
-        how = self.was_ended or ("" if status == 0 else _ended_with(status or 0))
+        how = self.was_ended or _ended_with(status or 0)
+        if how and status is None:
+            how += f"; process {self.process.pid} cannot be killed"
         if how:
             lines = last_lines(self.output, self.output_from)
             how += f"; its output, {self.output}, ends with: {lines}" if lines else "; it printed nothing"
@@ -133,9 +136,10 @@ class Hook:
 class FormerHook:
     """A hook of a run that was killed."""
 
+    member: str
     process: int
-    mark: str
-    timeout_s: float
+    started: str
+    """`mark_of` its process: another one can have the same number later."""
     _session: Session = field(init=False)
 
     def __post_init__(self) -> None:
@@ -143,13 +147,13 @@ class FormerHook:
 
     @property
     def is_running(self) -> bool:
-        return bool(self.mark) and mark_of(self.process) == self.mark
+        return bool(self.started) and mark_of(self.process) == self.started
 
-    def has_ended(self, now_s: float) -> bool:
+    def has_ended(self, now_s: float, timeout_s: float) -> bool:
         """Whether it has ended; it is ended when it is late."""
         if self._session.is_ending:
             return self._session.is_gone(now_s, leader_has_ended=not self.is_running)
-        if self.is_running and age_s(self.process) >= self.timeout_s:
+        if self.is_running and age_s(self.process) >= timeout_s:
             self._session.end(now_s)
             return False
         return not self.is_running
@@ -165,7 +169,7 @@ def start_hook(
     note: Callable[[int, str], object] = lambda _process, _mark: None,
 ) -> Hook:
     """Run the command for one member. It begins when its process is noted, with the mark: a run that is killed knows of
-    every command that has done anything. OSError: it cannot be started, or the files cannot be written."""
+    every command that has done anything. Raises OSError: it cannot be started, or the files cannot be written."""
     name = _file_name(order)
     config, output = directory / f"{name}.properties", directory / f"{name}.log"
     _write_privately(config, properties_text(order.change))
@@ -271,7 +275,7 @@ def _executable(name: str) -> str:
 
 def _ended_with(status: int) -> str:
     if status >= 0:
-        return f"exit status {status}"
+        return f"exit status {status}" if status else ""
     names = {number.value: number.name for number in signal.Signals}
     return f"it was killed by {names.get(-status, f'signal {-status}')}"
 

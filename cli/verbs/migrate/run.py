@@ -13,7 +13,7 @@ from cli.selection import ReusableSource
 from cli.verbs.migrate import event_documents as documents
 from cli.verbs.migrate.bridge_process import BridgeProcess
 from cli.verbs.migrate.event_documents import EventDocument, Facts, event_document
-from cli.verbs.migrate.hook import FormerHook, Hook, start_hook
+from cli.verbs.migrate.hook import Hook, start_hook
 from cli.verbs.migrate.next_commands import NextCommands
 from cli.verbs.migrate.plan_data import plan_data
 from cli.verbs.migrate.prepare import PreparedPlan
@@ -167,14 +167,13 @@ class GroupRun:
             self._carry_out(self._execution.interrupt(time.monotonic()))
 
     def _await_former_hooks(self) -> None:
-        """Wait for the hooks of a run that was killed; those that are late are ended."""
-        hooks = tuple(
-            FormerHook(process=hook.process, mark=hook.started, timeout_s=self.settings.restart_s)
-            for hook in self.prepared.former.running
-        )
-        while hooks and not self._interrupts:
+        """Wait for the hooks of a run that was killed, as no other may act on their members meanwhile. Those that are
+        late are ended; all at a second interrupt."""
+        hooks = self.prepared.former.running
+        while hooks:
             time.sleep(TICK_S)
-            hooks = tuple(hook for hook in hooks if not hook.has_ended(time.monotonic()))
+            timeout_s = self.settings.restart_s if self._interrupts < 2 else 0.0
+            hooks = tuple(hook for hook in hooks if not hook.has_ended(time.monotonic(), timeout_s))
         self._hear()
 
     def _carry_out(self, orders: Sequence[Order]) -> None:

@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 from cli.errors import CommandError, UsageError
 from cli.verbs.migrate.event_documents import EventDocument
-from cli.verbs.migrate.processes import mark_of
+from cli.verbs.migrate.hook import FormerHook
 from migration.execution.events import RollbackBegan
 from migration.execution.memory import ExecutionMemory, Resumed
 from migration.execution.stops import ExecutionStop, StopRule
@@ -36,20 +36,6 @@ _TEXTS = {
     "rolling-back": ("rule", "message"),
 }
 _LISTS = {"hook-began": ("members",), "rolling-back": ("absent", "ids")}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnfinishedHook:
-    """A hook that had not ended when the former run did, and may still be running."""
-
-    member: str
-    process: int
-    started: str
-    """`mark_of` its process: another one can have the same number later."""
-
-    @property
-    def is_running(self) -> bool:
-        return bool(self.started) and mark_of(self.process) == self.started
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +71,10 @@ class FormerRuns:
         return frozenset(hooks)
 
     @property
-    def running(self) -> tuple[UnfinishedHook, ...]:
+    def running(self) -> tuple[FormerHook, ...]:
         """The hooks of former runs that are still running."""
         hooks = (
-            UnfinishedHook(member=event["name"], process=event["process"], started=event["started"])
+            FormerHook(member=event["name"], process=event["process"], started=event["started"])
             for event in self.events
             if event["event"] == "hook-runs"
         )

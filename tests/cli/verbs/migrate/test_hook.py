@@ -222,6 +222,17 @@ def test_a_late_hook_is_ended_with_its_session(rig: Rig, script: str, is_ended: 
         os.kill(process, signal.SIGKILL)
 
 
+def test_a_hook_that_has_just_ended_by_itself_is_not_interrupted(rig: Rig, tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    hook = rig.start(f"sh -c 'sleep 50 & echo $! >{pid}'")
+    process = number_in(pid)
+    hook.process.wait()
+    hook.end(time.monotonic(), "it was interrupted")
+    assert result_of(hook).problem == ""
+    assert mark_of(process)
+    os.kill(process, signal.SIGKILL)
+
+
 def test_a_hook_that_is_interrupted_is_no_late_one(rig: Rig) -> None:
     hook = rig.start("sleep 50")
     hook.end(time.monotonic(), "it was interrupted")
@@ -248,31 +259,30 @@ def killed_run(rig: Rig, command: str, *, is_noted: bool) -> FormerHook:
     process, _, mark = os.read(reader, 1000).decode().partition(" ")
     os.close(reader)
     os.close(writer)
-    return FormerHook(process=int(process), mark=mark, timeout_s=FOREVER_S)
+    return FormerHook(member="billing-1", process=int(process), started=mark)
 
 
 def test_a_hook_of_a_killed_run_is_awaited(rig: Rig, tmp_path: Path) -> None:
     end = tmp_path / "end"
     former = killed_run(rig, f"sh -c 'until [ -e {end} ]; do sleep 0.01; done'", is_noted=True)
-    assert not former.has_ended(0.0)
+    assert not former.has_ended(0.0, FOREVER_S)
     end.touch()
-    wait_until(lambda: former.has_ended(0.0), "the hook has ended", every_s=0.01)
+    wait_until(lambda: former.has_ended(0.0, FOREVER_S), "the hook has ended", every_s=0.01)
 
 
 def test_a_stuck_hook_of_a_killed_run_is_ended(rig: Rig, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     former = killed_run(rig, f"sh -c 'trap \"\" TERM; sleep 50 & echo $! >{pid}; wait'", is_noted=True)
     child = number_in(pid)
-    former.timeout_s = 0.0
-    assert not former.has_ended(0.0)
-    wait_until(lambda: former.has_ended(GRACE_S), "the hook has ended", every_s=0.01)
+    assert not former.has_ended(0.0, timeout_s=0.0)
+    wait_until(lambda: former.has_ended(GRACE_S, FOREVER_S), "the hook has ended", every_s=0.01)
     assert not former.is_running
     assert not mark_of(child)
 
 
 def test_a_hook_that_was_not_noted_does_nothing(rig: Rig, tmp_path: Path) -> None:
     former = killed_run(rig, f"touch {tmp_path / 'done'}", is_noted=False)
-    wait_until(lambda: former.has_ended(0.0), "it has ended", every_s=0.01)
+    wait_until(lambda: former.has_ended(0.0, FOREVER_S), "it has ended", every_s=0.01)
     assert not (tmp_path / "done").exists()
 
 
@@ -280,7 +290,7 @@ def test_another_process_with_the_same_number_is_not_the_hook() -> None:
     process = os.getpid()
     boot, _, began = mark_of(process).partition(" ")
     for mark in ("", f"{boot} {int(began) + 1}", f"another-boot {began}"):
-        assert FormerHook(process=process, mark=mark, timeout_s=0.0).has_ended(0.0)
+        assert FormerHook(member="billing-1", process=process, started=mark).has_ended(0.0, 0.0)
 
 
 VALUES = {
