@@ -134,12 +134,15 @@ def _replaced(_: model.Replaced, observed: GateObservation, tag: str) -> Check:
     if total < max(1, len(due)):
         return undecided(tag, _too_few_known(observed, total), by_waiting=False)
     is_round = observed.round is not None and observed.round < len(rounds)
-    planned = len(due) if rounds and (is_round or not _cover_all_members(observed, rounds)) else total
+    covers_all = _cover_all_members(observed, rounds)
+    planned = len(due) if rounds and (is_round or not covers_all) else total
     text = f"{share(len(gone), total, 'member', ('has', 'have'))} left or rejoined under a new id"
     if early := [one for one in stayed if one.id in spoken]:
         stayed = [one for one in stayed if one.id not in spoken]
         text += f", {len(early)} already spoke the new protocol when the step started"
-    if len(gone) + len(early) >= planned:
+    # Members that no round of this step names were restarted in an earlier one: they do not count for a round.
+    others = 0 if covers_all or not rounds else max(0, total - sum(map(len, rounds)))
+    if len(gone) + max(0, len(early) - others) >= planned:
         return yes(tag, text)
     old = [one for one in stayed if is_named(one, due)] or stayed
     if planned != total:

@@ -48,6 +48,17 @@ ONCE = classic(2, 2, 2, protocol=COOPERATIVE)  # After the first bounce
 TWICE = classic(3, 3, 3, protocol=COOPERATIVE)
 CONVERTED = consumer((2, CONSUMER), (1, CLASSIC), (1, CLASSIC))
 ROLLED = consumer((2, CONSUMER), (2, CONSUMER), (2, CONSUMER))
+
+
+def namesakes(group: Group) -> Group:
+    """The members of one program on one host: rounds name them by the ids that they had when the plan was made."""
+    same = Client(id="m", host="/10.0.0.1")
+    return replace(group, members=tuple(replace(one, client=same) for one in group.members))
+
+
+OF_NAMESAKES = plan_for(namesakes(BEFORE), Destination.CONSUMER)
+REJOINED = namesakes(consumer((2, CONSUMER), (2, CLASSIC), (1, CLASSIC)))
+"""One was converted; of the others, one lost its session, so that its id is none of the plan."""
 BACK = plan_for(ROLLED, Destination.CLASSIC)
 OFFLINE = plan_for(BEFORE, Destination.COOPERATIVE, "librdkafka:2.5.0")
 EMPTY = classic(0, 0, 0)
@@ -142,6 +153,13 @@ GATES: dict[str, Row] = {
     "who speaks the new protocol is early": (ROLL, 1, EARLY, {}),
     "the others are not": (ROLL, 2, EARLY, {"began": EARLY}),
     "it needs no second restart for the round": (ROLL, 2, EARLY, {"began": EARLY, "round": 1}),
+    "a namesake that an earlier step restarted does not count for a round": (
+        OF_NAMESAKES, 2, REJOINED, {"began": REJOINED, "round": 1},
+    ),
+    "of namesakes, that of the round is restarted": (
+        OF_NAMESAKES, 2, namesakes(consumer((2, CONSUMER), (3, CONSUMER), (1, CLASSIC))),
+        {"began": REJOINED, "round": 1},
+    ),
     "nor for the step": (ROLL, 2, ROLLED, {"began": EARLY}),
     "who speaks the new protocol needs no notes": (ROLL, 2, ROLLED, {}),
     "who does not is waited for without notes": (ROLL, 2, CONVERTED, {}),
