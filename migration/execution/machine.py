@@ -395,7 +395,8 @@ class Execution:
         self.costs.begin(self._costly, seen.at_s)
         members = self._rounds.members(place)
         undone = [seat for seat in members if seat in self.seats and not self._is_done(seat, seen.group)]
-        names = tuple(self.seats[seat].label for seat in undone)
+        temporary = tuple(one for one in members if one not in self.seats)
+        names = (*temporary, *(self.seats[seat].label for seat in undone))
         began = RoundBegan(at_s=seen.at_s, place=place, members=names, is_rollback=self.is_rollback)
         self.happenings.append(began)
         return (*self._start_bridge(seen), *self._hooks_due(undone, seen))

@@ -191,11 +191,8 @@ def _found(plan: Plan, former: FormerRuns, notes: NotesFile, execution: Executio
         yield f"Step {last} of {len(plan.steps)} is complete: its gate opened at {notes.notes.opened[last].at}."
     if former.end is not None:
         event = former.end
-        how = (
-            f"stopped: {event['message']}"
-            if event["event"] == "stopped"
-            else event["event"].replace("-", " ")
-        )
+        is_stopped = event["event"] == "stopped"
+        how = f"stopped: {event['message']}" if is_stopped else f"{event['event'].replace('-', ' ')}."
         yield f"The last run ended at {event['at']}: {how}"
     elif former.events:
         yield f"The last run was killed: its last event is of {former.events[-1]['at']}."

@@ -98,6 +98,10 @@ def _begins(prepared: PreparedPlan) -> str:
     where = f"at {place_text(prepared.place)}" if prepared.place[0] else "before step 1"
     if prepared.due:
         return f"It begins {where}, with {first_names([hook.seat.label for hook in prepared.due])}."
+    if not restarts_to_come(prepared):
+        return (
+            "Nothing is left to restart: only the last gate is checked, and the group is watched for a while."
+        )
     gate = prepared.gate
     if gate is None or gate.open:
         return f"It begins {where}: the gate is open now."

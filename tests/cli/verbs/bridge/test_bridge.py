@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Kohort
+from tests.cli.schemas import faults
 from tests.cli.verbs.watch.running import Running, in_pipe
 from tests.kafka.broker import Broker
 from tests.kafka.coordinator import running_broker
@@ -130,10 +131,13 @@ def test_its_joining_is_one_rebalance_however_long_that_takes(
     """Members that send a heartbeat every 3 s, as is librdkafka's default, take longer than the bridge's next look."""
     group, _ = librdkafka_group(broker, members, heartbeat_ms=3000)
     before = rebalances(broker, group)
-    with bridge(kohort, tmp_path, broker, group) as running:
-        wait_move(running, "restart")
+    with bridge(kohort, tmp_path, broker, group, "--output", "json") as running:
+        asks = running.wait_document(lambda line: line["step"]["move"] == "restart", "it asks for a restart")
         assert rebalances(broker, group) == before + 1
         assert running.interrupt() == 130
+    assert asks["leader"] == asks["step"]["restart"][-1]["id"]
+    assert [fault for line in running.documents for fault in faults(line)] == []
+    assert running.documents[-1]["steps"][-1]["move"] == "restart"
 
 
 def rebalances(broker: Broker, group: str) -> int:
