@@ -19,7 +19,7 @@ from pathlib import Path
 from zlib import crc32
 
 from cli.errors import UsageError
-from cli.verbs.migrate.processes import Session, age_s, mark_of
+from cli.verbs.migrate.processes import ProcessSession, age_s, mark_of
 from groups.times import seconds_text
 from migration.execution.events import HookResult, RunHook
 from migration.execution.settings import SettingsChange
@@ -93,10 +93,10 @@ class Hook:
     timeout_s: float
     was_ended: str = ""  # Why
     _is_late: bool = False
-    _session: Session = field(init=False)
+    _session: ProcessSession = field(init=False)
 
     def __post_init__(self) -> None:
-        self._session = Session(self.process.pid)
+        self._session = ProcessSession(self.process.pid)
 
     def poll(self, now_s: float) -> HookResult | None:
         """The result if it has ended. One that is late is ended; of one that prints without end, the last is kept."""
@@ -140,10 +140,10 @@ class FormerHook:
     process: int
     started: str
     """`mark_of` its process: another one can have the same number later."""
-    _session: Session = field(init=False)
+    _session: ProcessSession = field(init=False)
 
     def __post_init__(self) -> None:
-        self._session = Session(self.process)
+        self._session = ProcessSession(self.process)
 
     @property
     def is_running(self) -> bool:

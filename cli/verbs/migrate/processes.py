@@ -32,7 +32,7 @@ def age_s(process: int) -> float:
 
 
 @dataclass(slots=True)
-class Session:
+class ProcessSession:
     """A session of processes (setsid), and its end. Its number can be that of another session only when all of its
     processes have ended."""
 
