@@ -16,10 +16,9 @@ consume() { # NAME: with the Python of kohort, which has confluent_kafka
 }
 
 stop() { # NAME: returns when the process has ended
-    process=$(cat "demo/$1.pid" 2> /dev/null) || return 0
-    kill "$process" 2> /dev/null || :
+    process=$(cat "demo/$1.pid" 2> /dev/null) && kill "$process" || return 0
     while grep -qs '^State:.[^ZX]' "/proc/$process/status"; do sleep 0.1; done
-    rm "demo/$1.pid"
+    rm -f "demo/$1.pid"
 }
 
 case $1 in
@@ -30,11 +29,12 @@ case $1 in
             printf '%s\n' "bootstrap.servers=127.0.0.1:$port" group.id=billing "client.id=$name" > demo/$name.properties
             consume "$name"
         done
+        until kohort list -b "127.0.0.1:$port" 2> /dev/null | grep 'billing.* Stable  *3$'; do sleep 1; done
         ;;
     down) for file in demo/*.pid; do stop "$(basename "$file" .pid)"; done ;;
     member)
         [ "$KOHORT_ACTION" = stop ] || "$here/settings.sh" "demo/$2.properties" --write
-        [ "$KOHORT_ACTION" = start ] || stop "$2"
+        stop "$2"
         [ "$KOHORT_ACTION" = stop ] || consume "$2"
         ;;
 esac
