@@ -270,11 +270,15 @@ class MigratedPlan:
                     f"{simulation.name_of(member)} was restarted twice in step {hook.place[0]}"
                 )
             self._act(hook, member, fault, took_s)
-            if fault is None and hook.action is RoundAction.RESTART:
+            if fault is None and hook.action is not RoundAction.STOP:
                 self._right.add(step_member)
 
     def _act(self, hook: RunHook, member: str, fault: HookFault | None, took_s: float) -> None:
         script = self._script(hook, member)
+        if member in hook.members and not self._gives(hook, member, script):
+            self._broken.append(
+                f"{self._simulation.name_of(member)} is started with other lines than planned"
+            )
         if fault is HookFault.WRONG_CONFIGURATION and hook.action is not RoundAction.STOP:
             script = self._original[member]
             self._misled.add(member)
@@ -296,6 +300,17 @@ class MigratedPlan:
         if rollout is None or rollout.start is None or not planned or not hook.is_of_round:
             return self._simulation.scripts[member]
         return started(self._simulation.scripts[member], rollout.start)
+
+    def _gives(self, hook: RunHook, member: str, script: MemberScript | None) -> bool:
+        """Whether the lines of the hook's file, on top of the member's configuration before the migration, are those of
+        the script, as far as its protocol goes; no lines: as it was."""
+        change, original = hook.change, self._original[member]
+        if script is None or not (change.lines or change.removed or change.remarks):
+            return script is None or (script.protocol, script.assignors) == (
+                original.protocol,
+                original.assignors,
+            )
+        return change.lines.get("group.protocol", original.protocol) == script.protocol
 
     def _end_hooks(self) -> None:
         for ends_s, result in list(self._ends):
@@ -368,7 +383,8 @@ class MigratedPlan:
         if why:
             self._broken.append(f"{where}, and {why}")
         scripts = self._planned_until(former)
-        for member in {seat for place in rounds.places if place <= former for seat in rounds.members(place)}:
+        so_far = [place for place in rounds.of_step(former[0]) if place <= former]
+        for member in {seat for place in so_far for seat in rounds.members(place)}:
             is_shown = member in scripts and member not in (*self._misled, *self._killed)
             if is_shown and not simulation.runs_as(member, scripts[member]):
                 self._broken.append(f"{where}, and {simulation.name_of(member)} does not run as planned")

@@ -11,17 +11,19 @@ from migration.execution.stops import StopRule
 from migration.rehearsal.as_migrate import Migrated, migrate_seed
 from migration.rehearsal.troubles import HookFault, KohortDeath, MemberDeath, Troubles
 from tests.migration.cases import CLASSIC, CONSUMER, COOPERATIVE, EAGER
-from tests.migration.rehearsal.groups import PlannedGroup, classic_group, planned
+from tests.migration.rehearsal.groups import PlannedGroup, classic_group, plan_of, planned
 from tests.migration.rehearsal.test_plan_run import upgraded
 from tests.support.long import cases
 
 COOPERATIVE_STICKY = "cooperative-sticky"
+OFFLINE = plan_of(classic_group(), CONSUMER, offline=True)
 JOURNEYS: Mapping[str, PlannedGroup] = {
     "two bounces": planned(classic_group(), COOPERATIVE),
     "two bounces in reverse": planned(classic_group(protocol=COOPERATIVE_STICKY), EAGER),
     "rolling upgrade": planned(classic_group(), CONSUMER),
     "rolling upgrade, static": planned(classic_group(static=True), CONSUMER),
     "downgrade": planned(upgraded(classic_group()), CLASSIC),
+    "stop and start": PlannedGroup(OFFLINE, classic_group()),
     "bridge": planned(classic_group("librdkafka:2.16.0", COOPERATIVE_STICKY), CONSUMER),
 }
 FAILING = {HookFault.FAILS, HookFault.FAILS_STOPPED, HookFault.FAILS_DONE}
