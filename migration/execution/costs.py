@@ -123,7 +123,13 @@ def most_without_owner_s(step: Step, partitions: int, tolerance: float) -> float
 
 def most_lag_s(step: Step, costs: StepCosts, tolerance: float) -> float | None:
     """The lag beyond which a step harms more than rehearsed: what it began with, and the worst time of a round."""
-    if step.rehearsed is None or step.rehearsed.worst.lasted_s is None or costs.first_lag_s is None:
+    growth_s = most_lag_growth_s(step, tolerance)
+    return None if growth_s is None or costs.first_lag_s is None else costs.first_lag_s + growth_s
+
+
+def most_lag_growth_s(step: Step, tolerance: float) -> float | None:
+    """By how much the lag may grow in a step; None: it was not rehearsed."""
+    if step.rehearsed is None or step.rehearsed.worst.lasted_s is None:
         return None
     a_round_s = step.rehearsed.worst.lasted_s / max(1, len(step.rounds))
-    return costs.first_lag_s + max(LEAST_LAG_S, a_round_s * tolerance)
+    return max(LEAST_LAG_S, a_round_s * tolerance)

@@ -8,7 +8,7 @@ from cli.verbs.migrate.event_documents import Facts, change_data, measured_data,
 from cli.verbs.migrate.prepare import PreparedPlan
 from cli.verbs.migrate.settings import RunSettings
 from migration.bridge import BRIDGE
-from migration.execution.costs import StepCosts, most_without_owner_s
+from migration.execution.costs import StepCosts, most_lag_growth_s, most_without_owner_s
 from migration.execution.events import Place
 from migration.execution.rollback import BACK
 from migration.execution.rounds import PlanRounds
@@ -134,4 +134,5 @@ def _step_data(
         "rehearsed": rehearsed_data(step),
         "measured": measured_data(costs.get(number)),
         "most_without_owner_s": allowed_without_owner_s(prepared.plan, step, settings.limits),
+        "most_lag_growth_s": most_lag_growth_s(step, settings.limits.tolerance),
     }

@@ -26,7 +26,7 @@ from groups.counts import counted, first_names
 from groups.model import Problem
 from groups.times import seconds_text
 from migration.bridge import BRIDGE
-from migration.execution.costs import LEAST_LAG_S
+from migration.execution.costs import LEAST_LAG_S, most_lag_growth_s
 from migration.execution.events import Place
 from migration.execution.settings import SettingsChange
 from migration.execution.stops import StopRule
@@ -153,10 +153,11 @@ def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, ste
         names = ("FIGURES", "#REBALANCES", "#MOVED", "#UNOWNED-TIME", "#READ-TWICE", "#LASTED")
         yield Table(columns=columns(*names), rows=rows)
         most_s = allowed_without_owner_s(plan, step, settings.limits)
+        growth_s = most_lag_growth_s(step, settings.limits.tolerance)
         if most_s is not None:
-            yield Text(
-                f"It is stopped when partitions have had no owner for more than {seconds_text(most_s)} in all."
-            )
+            lag = "" if growth_s is None else f", or the lag has grown by more than {seconds_text(growth_s)}"
+            unowned = f"partitions have had no owner for more than {seconds_text(most_s)} in all"
+            yield Text(f"It is stopped when {unowned}{lag}.")
 
 
 def _figures(figures: StepFigures) -> dict[str, float | None]:

@@ -121,7 +121,7 @@ class GroupRun:
         execution, prepared = self._execution, self.prepared
         self._note(documents.run_began(prepared.plan, prepared.found, resumed=self._is_resumed))
         self._await_former_hooks()
-        with ReusableSource(self.settings.source) as source:
+        with ReusableSource(self.settings.looks) as source:
             lookout = Lookout(plan=prepared.plan, source=source)
             look_s = 0.0
             try:

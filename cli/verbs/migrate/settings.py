@@ -1,13 +1,15 @@
 """What is the same for all plans of a command."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cli.options import SourceOptions
 from cli.verbs.migrate.hook import command_of
 from cli.verbs.migrate.next_commands import NextCommands
 from cli.verbs.migrate.options import OnStop, RunOptions
 from migration.execution.stops import ExecutionLimits
+
+LOOK_MS = 10_000  # How long a look at a group waits at most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,11 @@ class RunSettings:
     following: NextCommands
     noted: NextCommands
     """Those that are written down: without the operator's command, which may contain a secret."""
+
+    @property
+    def looks(self) -> SourceOptions:
+        """The source for one look at a group: while a broker is silent, hooks still end in time, and Ctrl-C is heard."""
+        return replace(self.source, timeout_ms=min(self.source.timeout_ms, LOOK_MS))
 
 
 def settings_of(
