@@ -163,6 +163,11 @@ def interrupted(times: int) -> Facts:
     return {"event": "interrupted", "times": times}
 
 
+def unread(problem: str) -> Facts:
+    """Why the group cannot be read now; empty: it can be read again."""
+    return {"event": "unread", "problem": problem or None}
+
+
 def bridge_line(text: str) -> Facts:
     """What the bridge does; `kohort bridge --watch` prints it."""
     return {"event": "bridge", "text": text}

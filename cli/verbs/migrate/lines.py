@@ -154,6 +154,10 @@ def event_text(event: Event) -> str:
             return fleet_text(event)
         case "bridge":
             return f"bridge: {event.text('text')}"
+        case "unread" if event.text("problem"):
+            return f"the group cannot be read now, and is tried again: {event.text('problem')}"
+        case "unread":
+            return "the group can be read again"
         case kind:
             return f"another event: {kind}" if kind else "an event that cannot be read"
 

@@ -65,6 +65,7 @@ class GroupRun:
     _began_s: float = field(default_factory=time.monotonic)
     _is_logged: bool = True  # Whether the log can be written
     _lag: int | None = None  # As last read
+    _problem: str = ""  # Why the group cannot be read now
     _plan_id: str = field(init=False)
     _bridge: BridgeProcess = field(init=False)
     _bridge_lines: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
@@ -145,6 +146,11 @@ class GroupRun:
         return bool(self.prepared.former.events)
 
     def _observe(self, seen: GroupSighting) -> None:
+        if seen.problem and not self._problem:
+            self._note(documents.unread(seen.problem))
+        elif self._problem and not seen.problem:
+            self._note(documents.unread(""))
+        self._problem = seen.problem
         self._lag = self._lag if seen.lag is None else seen.lag
         self._carry_out(self._execution.observe(seen))
 

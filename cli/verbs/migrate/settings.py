@@ -27,7 +27,7 @@ class RunSettings:
 
     @property
     def looks(self) -> SourceOptions:
-        """The source for one look at a group: while a broker is silent, hooks still end in time, and Ctrl-C is heard."""
+        """The source for one look at a group: while a broker is silent, hooks end in time, and Ctrl-C is heard."""
         return replace(self.source, timeout_ms=min(self.source.timeout_ms, LOOK_MS))
 
 
