@@ -16,7 +16,7 @@ state() { # running, or another state; then the health if the container has a ch
 }
 
 if docker compose config --services | grep -qxF -e "$name"; then
-    container=$(docker compose ps --all --quiet -- "$name")
+    container=$(docker compose ps --all --quiet "$name")
     [ -n "$container" ] || fail "the service $name has no container (docker compose create $name)"
     [ "$(echo "$container" | wc -l)" = 1 ] || fail "the service $name is scaled: give a container: docker compose ps"
 else
