@@ -3,10 +3,10 @@ IMAGE_BUILD ?= docker build
 # Nothing is left out: long tests run, and generated cases are many.
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
-.PHONY: test-long regexes oracle walks migrations unattended dry-runs pipeline fuzz kills tabs simulations changes bridges \
+.PHONY: test-long regexes oracle walks migrations unattended executions dry-runs pipeline fuzz kills tabs simulations changes bridges \
 	applications served-kills diagnoses incidents kerberos packages outages brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
-	bench-exporter bench-histories bench-recorder pictures site man stories lock dist image release-notes
+	bench-exporter fleet-executions bench-histories bench-recorder pictures site man stories lock dist image release-notes
 
 # A lock in addition to that of development.
 $(VENV)/.ready-%: locks/%.txt $(SETUP)
@@ -15,7 +15,7 @@ $(VENV)/.ready-%: locks/%.txt $(SETUP)
 
 ##@ Long tests: `make test-long` is all of them, and takes hours
 
-test-long: regexes oracle walks migrations unattended dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses incidents kerberos packages outages brokers ## Run everything that `make test` leaves out; takes hours
+test-long: regexes oracle walks migrations unattended executions dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses incidents kerberos packages outages brokers ## Run everything that `make test` leaves out; takes hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -35,6 +35,14 @@ migrations: $(SETUP) ## Carry out printed plans on a real broker while a produce
 unattended: $(SETUP) ## Have kohort migrate carry out 100 plans on a real broker, 102 where something goes wrong, and 100 that are killed (KOHORT_GROUPS_AT_ONCE); and fleets of 40, 12 and 6 groups on kohort serve
 	KOHORT_KAFKA=$${KOHORT_KAFKA:-4.3.1} $(LONG) --capture no tests/migration/end_to_end/test_unattended.py \
 		tests/cli/verbs/migrate/test_fleet_runs.py
+
+executions: $(SETUP) ## Rehearse kohort migrate from 10,000 seeds, with commands that fail and a Kohort that is killed (KOHORT_EXECUTIONS: of each of seven journeys)
+	KOHORT_EXECUTIONS=$${KOHORT_EXECUTIONS:-1430} $(LONG) --capture no tests/migration/execution/test_execution.py -k seeds
+
+fleet-executions: $(SETUP) ## The same on Spark, for the groups of the sample, 100,000 seeds together (SEEDS: of each group)
+	set -e; directory=$$(mktemp -d); trap 'rm -r $$directory' EXIT; $(BIN)/kohort demo $$directory/sample > $$directory/demo; \
+	$(BIN)/kohort snapshot --embedded $$directory/sample -o $$directory/snapshot.yaml; \
+	time $(BIN)/kohort fleet rehearse --snapshots $$directory/snapshot.yaml --to consumer --as-migrate --seeds $(or $(SEEDS),12500)
 
 brokers: $(SETUP) ## Run the tests of commands on a real broker that `make test` runs on `kohort serve`
 	KOHORT_BROKER=real $(BIN)/python -m pytest tests/cli --numprocesses $(JOBS) --dist loadfile

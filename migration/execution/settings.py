@@ -13,7 +13,7 @@ from migration.clients import LIBRARIES
 from migration.model import Step
 
 _HEADING = re.compile(r"#\s*(?P<library>[\w-]+)\b.*")
-_REMOVE = re.compile(r"#\s*remove:\s*(?P<key>[\w.-]+)\s*")
+REMOVE = re.compile(r"#\s*remove:\s*(?P<key>[\w.-]+)\s*")
 _SETTING = re.compile(r"(?P<key>[\w.-]+)\s*=\s*(?P<value>.*)")
 
 
@@ -39,7 +39,7 @@ def settings_after(steps: Iterable[Step], library: str | None) -> SettingsChange
         if step.config:
             remarks.clear()  # the instructions of a later step replace those before
         for line in lines_for(step.config, library):
-            if match := _REMOVE.fullmatch(line):
+            if match := REMOVE.fullmatch(line):
                 lines.pop(match["key"], None)
                 removed[match["key"]] = None
             elif (match := _SETTING.fullmatch(line)) and has_file(step.config, library):

@@ -38,7 +38,7 @@ from migration.model import MemberStart, Plan, PlannedMember, RoundAction
 from migration.rehearsal.bridge import SimulatedBridge
 from migration.rehearsal.rehearsed import GroupSummary
 from migration.rehearsal.simulated_members import FoundGroup, MemberAction, SimulatedMembers, started
-from migration.rehearsal.simulation import Simulation
+from migration.rehearsal.simulation import RehearsalCosts, Simulation
 from migration.rehearsal.troubles import HANG_S, PROBLEMS, HookFault, Troubles, drawn_troubles
 
 OBSERVE_S = 1.0
@@ -59,6 +59,7 @@ class Migrated:
     place: Place
     hooks: int
     lasted_s: float
+    costs: RehearsalCosts
     longest_round_s: float
     left: GroupSummary  # The group at the end
     standing: tuple[str, ...]  # What the execution says about it
@@ -117,7 +118,7 @@ class MigratedPlan:
         simulation = self._simulation
         has_bridge = any(step.rollout and step.rollout.temporary_members for step in self._plan.steps)
         simulation.begin(leader=simulation.found.group.leader if has_bridge else None)
-        began_s = simulation.now_s
+        began_s, before = simulation.now_s, simulation.costs
         while not self._execution.is_over and simulation.now_s < began_s + LONGEST_S:
             orders = self._execution.observe(self._sighting())
             self._note_happenings()
@@ -146,6 +147,7 @@ class MigratedPlan:
             place=execution.place,
             hooks=self._hooks,
             lasted_s=round(simulation.now_s - began_s, 1),
+            costs=simulation.costs - before,
             longest_round_s=round(self._longest_s, 1),
             left=GroupSummary.of(group),
             standing=execution.standing,

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import add
+from typing import TypeAlias
 
 from assignors.errors import (
     AssignorFailedError,
@@ -20,9 +21,11 @@ from groups.snapshot import Snapshot, snapshot_text
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients, unknown_members
 from migration.commands import plan_into_file, rehearse_seed
+from migration.execution.preflight import CannotCarryOutError, check_plan
 from migration.model import Plan, PlanVerdict
 from migration.paths.choose import has_arrived
 from migration.plan import make_plan
+from migration.rehearsal.as_migrate import migrate_seed
 from migration.rehearsal.plan_run import rehearse, simulated_for_plan
 from migration.rehearsal.simulated_members import (
     OF_PLANS,
@@ -70,6 +73,8 @@ RUNS = table(
     ("verdict", STRING, False),  # safe, unsafe, unplayable or threw
     WHY,
     *((name, kind, True) for name, kind in FIGURES),  # null: the seed was not played to its end
+    ("end", STRING, True),  # as migrate: finished, stopped or rolled-back
+    ("rule", STRING, True),  # as migrate: that stopped the plan
 )
 FAILURES = table(
     *CASE,
@@ -112,6 +117,7 @@ PLANNED = table(
 PLAYED = table(("run", RUNS, False), ("failure", FAILURES, True))
 UNPLAYABLE = (
     CannotRehearseError,
+    CannotCarryOutError,
     InvalidSetting,
     UnknownAssignorError,
     NoCommonProtocolError,
@@ -146,6 +152,7 @@ class RehearsalSettings:
     seeds: range = range(1, 2)
     variations: tuple[Variation, ...] = (Variation(),)
     groups: frozenset[str] = frozenset()
+    as_migrate: bool = False  # Whether plans are carried out by the state machine of `kohort migrate`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +164,7 @@ class PlayTask:
     found: FoundGroup
     planned: AuditSettings
     settings: Mapping[str, str]
+    as_migrate: bool
 
 
 def plan_rows(work: TableRow, terms: RehearsalSettings, seeds_per_part: int) -> Iterator[TableRow]:
@@ -213,10 +221,17 @@ def _planned(
     rounds = sum(len(step.rollout.rounds) for step in plan.steps if step.rollout is not None)
     facts = FoundGroup(group=replace(group, offsets=None), cluster=case.cluster, topics=case.topics or {})
     part = PlayTask(
-        head=row | {"rounds": rounds}, plan=plan, found=facts, planned=settings, settings=variation.settings
+        head=row | {"rounds": rounds},
+        plan=plan,
+        found=facts,
+        planned=settings,
+        settings=variation.settings,
+        as_migrate=terms.as_migrate,
     )
     try:
         _simulated(part)
+        if part.as_migrate:
+            check_plan(plan)
     except UNPLAYABLE as error:
         return row | {"verdict": "unplayable", "why": [str(error)]}
     return part
@@ -241,14 +256,9 @@ def _played(part: PlayTask, facts: FoundGroup, simulated: SimulatedMembers, seed
     figures: TableRow = {}
     story: list[str] = []
     try:
-        played = rehearse(part.plan, facts, simulated, seed)
-        costs = reduce(add, (round_.costs for round_ in played.rounds), RehearsalCosts())
-        lasted = sum(round_.gate_open_after_s or 0.0 for round_ in played.rounds)
-        verdict, why = "safe", list(played.unsafe)
-        figures = {**asdict(costs), "duration_s": round(lasted, 1)}
-        if not played.is_safe:
-            verdict = "unsafe"
-            story = list(rehearse(part.plan, facts, simulated, seed, with_story=True).story)
+        play = _migrated if part.as_migrate else _rehearsed
+        figures, why, story = play(part.plan, facts, simulated, seed)
+        verdict = "unsafe" if why else "safe"
     except UNPLAYABLE as error:
         verdict, why = "unplayable", [str(error)]
     except Exception as error:
@@ -260,10 +270,35 @@ def _played(part: PlayTask, facts: FoundGroup, simulated: SimulatedMembers, seed
     snapshot = Snapshot(cluster=part.found.cluster, topics=part.found.topics, groups={group.id: group})
     failure = {name: run[name] for name in FAILURES.fieldNames() if name in run} | {
         "story": story[-MOST_LINES:],
-        "commands": replay_commands(group, part.planned, part.head["source"], seed, part.settings),
+        "commands": replay_commands(
+            group, part.planned, part.head["source"], seed, part.settings, as_migrate=part.as_migrate
+        ),
         "snapshot": snapshot_text(snapshot),
     }
     return {"run": run, "failure": failure}
+
+
+_Outcome: TypeAlias = tuple[TableRow, list[str], list[str]]
+"""Figures, why a run is not safe, and then its story."""
+
+
+def _rehearsed(plan: Plan, facts: FoundGroup, simulated: SimulatedMembers, seed: int) -> _Outcome:
+    played = rehearse(plan, facts, simulated, seed)
+    costs = reduce(add, (round_.costs for round_ in played.rounds), RehearsalCosts())
+    lasted = sum(round_.gate_open_after_s or 0.0 for round_ in played.rounds)
+    figures = {**asdict(costs), "duration_s": round(lasted, 1)}
+    if played.is_safe:
+        return figures, [], []
+    return figures, list(played.unsafe), list(rehearse(plan, facts, simulated, seed, with_story=True).story)
+
+
+def _migrated(plan: Plan, facts: FoundGroup, simulated: SimulatedMembers, seed: int) -> _Outcome:
+    run = migrate_seed(plan, facts, simulated, seed)
+    rule = run.stop.rule.value if run.stop else None
+    figures = {**asdict(run.costs), "duration_s": run.lasted_s, "end": run.end.value, "rule": rule}
+    if not run.broken:
+        return figures, [], []
+    return figures, list(run.broken), list(migrate_seed(plan, facts, simulated, seed, with_story=True).story)
 
 
 def _error_text(error: Exception) -> str:
@@ -271,7 +306,13 @@ def _error_text(error: Exception) -> str:
 
 
 def replay_commands(
-    group: Group, planned: AuditSettings, source: str, seed: int, settings: Mapping[str, str]
+    group: Group,
+    planned: AuditSettings,
+    source: str,
+    seed: int,
+    settings: Mapping[str, str],
+    *,
+    as_migrate: bool = False,
 ) -> list[str]:
     """The commands for a shell. They contain only the group's clients: `kohort plan` refuses others."""
     strangers = set(unknown_members(group, planned.declared))
@@ -294,7 +335,9 @@ def replay_commands(
         options += ["--bounce-seconds", str(planned.bounce_s)]
     return [
         plan_into_file(group.id, [*options, "--snapshot", source]),
-        rehearse_seed(seed, ["--snapshot", source, *configs], settings),
+        rehearse_seed(
+            seed, ["--snapshot", source, *configs, *(["--as-migrate"] if as_migrate else [])], settings
+        ),
     ]
 
 

@@ -34,6 +34,7 @@ class RehearsalRun:
     failures: Sequence[TableRow]
     """The first failure of each group and settings, at most FAILURES_SHOWN, exceptions first; without snapshots."""
     quarantined: Sequence[TableRow]
+    ends: Sequence[TableRow]  # as migrate: `end`, `rule` and `runs`, the most frequent first
     paths: Mapping[str, str]  # the paths of the tables, by name; empty without `out`
 
 
@@ -129,10 +130,13 @@ def _collected(
         .limit(FAILURES_SHOWN)
         .collect()
     )
+    by_end = tables["runs"].where("end is not null").groupBy("end", "rule").agg(f.count("*").alias("runs"))
+    ends = by_end.orderBy(f.desc("runs"), "end", "rule").collect()
     quarantined = tables["quarantine"].orderBy("source", "file", "reason").collect()
     return RehearsalRun(
         rehearsals=sorted((row.asDict() for row in tables["rehearsals"].collect()), key=order),
         failures=[row.asDict() for row in failures],
         quarantined=[row.asDict() for row in quarantined],
+        ends=[row.asDict() for row in ends],
         paths=paths,
     )

@@ -272,6 +272,9 @@ def fleet_rehearse(
         int, option("--seeds", "Number of seeds to rehearse each group with.", "N", min=1, max=1_000_000)
     ] = 1,
     seed: FirstSeed = 1,
+    as_migrate: Annotated[
+        bool, option("--as-migrate", "Play how `kohort migrate` carries plans out, with commands that fail.")
+    ] = False,
     vary: Vary = None,
     groups: Annotated[list[str] | None, option("--group", "Only this group; repeatable.", "GROUP")] = None,
     clients: ClientOptions,
@@ -301,6 +304,7 @@ def fleet_rehearse(
         variations=rehearse.variations_of(vary or ()),
         groups=tuple(dict.fromkeys(groups or ())),
         seeds=range(seed, seed + seeds),
+        as_migrate=as_migrate,
         out=out,
         reports=tuple(report or ()),
     )

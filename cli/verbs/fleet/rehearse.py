@@ -55,6 +55,7 @@ class FleetRehearsalRequest:
     variations: tuple[Mapping[str, Any], ...] = ({},)  # Fields of `pipeline.rehearsal.Variation`
     groups: tuple[str, ...] = ()
     seeds: range
+    as_migrate: bool = False
     out: str | None
     reports: tuple[Path, ...] = ()
 
@@ -98,6 +99,7 @@ def carry_out(request: FleetRehearsalRequest, options: SparkOptions) -> Rehearsa
             seeds=request.seeds,
             variations=tuple(Variation(**variation) for variation in request.variations),
             groups=frozenset(request.groups),
+            as_migrate=request.as_migrate,
         )
         snapshots = Snapshots(paths=request.snapshots)
         progress = tasks_shown(spinner, "rehearsing groups")
@@ -127,6 +129,7 @@ def _data(run: RehearsalRun) -> dict[str, object]:
         "groups": [dict(row) for row in run.rehearsals],
         "failures": [dict(row) for row in run.failures],
         "quarantined": [dict(row) for row in run.quarantined],
+        "ends": [dict(row) for row in run.ends],
         "tables": dict(run.paths),
     }
 
@@ -144,6 +147,9 @@ def _blocks(run: RehearsalRun) -> Iterator[Block]:
             ("#UNOWNED-TIME", "without_owner_s"),
             *("#READ-TWICE", "#DURATION"),
         )
+    if run.ends:
+        yield Heading("How runs ended")
+        yield table_of(run.ends, "END", "RULE", "#RUNS")
     if others:
         yield Heading("Not safe")
         yield table_of(

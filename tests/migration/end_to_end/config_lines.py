@@ -1,18 +1,13 @@
-"""The configuration lines that a plan prints, applied to a client's configuration as a person would.
-
-A line is a heading (`# java`: what follows is for clients of that library; what stands above all headings is for
-all), a setting (`key=value`), a removed one (`# remove: key`) or a restored one (`# restore, if it was set: key`).
-"""
+"""The configuration lines that a plan prints, applied to a client's configuration as `kohort migrate` does, and as a
+person would where a line restores a setting."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from migration.clients import LIBRARIES
+from migration.execution.settings import UnknownLibraryError, settings_after
+from migration.model import Step
 
-REMOVE = re.compile(r"#\s*remove:\s*(?P<key>[\w.-]+)\s*")
 RESTORE = re.compile(r"#\s*restore, if it was set: (?P<key>[\w.-]+)\s*")
-HEADING = re.compile(r"#\s*(?P<library>[\w-]+)\s*")
-SETTING = re.compile(r"(?P<key>[\w.-]+)\s*=\s*(?P<value>.*)")
 
 
 class UnclearLine(ValueError):
@@ -23,29 +18,18 @@ def apply(
     lines: Iterable[str], config: Mapping[str, str], library: str, before: Mapping[str, str]
 ) -> dict[str, str]:
     """The configuration after `lines`; `before` is what to put back from."""
-    lines, changed = list(lines), dict(config)
-    mine = list(lines_for(lines, library))
-    if lines and not mine:
-        raise UnclearLine(f"no line is for {library}: {lines}")
-    for line in mine:
-        if removal := REMOVE.fullmatch(line):
-            changed.pop(removal["key"], None)
-        elif restored := RESTORE.fullmatch(line):
-            key = restored["key"]
-            changed.update({key: before[key]} if key in before else {})
-        elif setting := SETTING.fullmatch(line):
-            changed[setting["key"]] = setting["value"]
-        else:
-            raise UnclearLine(line)
+    step = Step(title="", actions=(), config=tuple(lines))
+    try:
+        change = settings_after([step], library)
+    except UnknownLibraryError as error:
+        raise UnclearLine(str(error)) from None
+    if step.config and not (change.lines or change.removed or change.remarks):
+        raise UnclearLine(f"no line is for {library}: {step.config}")
+    kept = {key: value for key, value in config.items() if key not in change.removed}
+    changed = {**kept, **change.lines}
+    for remark in change.remarks:
+        restored = RESTORE.fullmatch(remark)
+        if restored is None:
+            raise UnclearLine(remark)
+        changed |= {key: before[key] for key in restored.groups() if key in before}
     return changed
-
-
-def lines_for(lines: Iterable[str], library: str) -> Iterator[str]:
-    """The lines that are meant for `library`, without the headings."""
-    heading: str | None = None
-    for line in lines:
-        match = HEADING.fullmatch(line)
-        if match and match["library"] in LIBRARIES:
-            heading = match["library"]
-        elif line.strip() and heading in (None, library):
-            yield line.strip()

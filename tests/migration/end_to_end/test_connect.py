@@ -9,13 +9,14 @@ import pytest
 import yaml
 from confluent_kafka import Producer
 
+from migration.execution.settings import REMOVE
 from tests.kafka.broker import Broker
 from tests.kafka.connect_worker import ConnectWorker
 from tests.kafka.jars import fetch_connect
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
-from tests.migration.end_to_end.config_lines import REMOVE, RESTORE, apply
+from tests.migration.end_to_end.config_lines import RESTORE, apply
 from tests.migration.end_to_end.follower import CLOSED, OPEN, PLAN_FILE, WAIT
 from tests.migration.end_to_end.shell import Shell
 from tests.support.long import LONG

@@ -78,6 +78,22 @@ def test_every_group_of_the_sample(
     assert round(sum(round_["gate_open_after_s"] for round_ in rounds), 1) == first["duration_s"]
 
 
+def test_every_seed_is_carried_out_as_migrate_does_it(
+    spark: SparkSession, kohort: Kohort, snapshot: Path, tmp_path: Path
+) -> None:
+    group = frozenset({"billing"})
+    terms = RehearsalSettings(planned=PLANNED, seeds=range(1, 5), groups=group, as_migrate=True)
+    run = rehearse_fleet(spark, Snapshots(paths=(str(snapshot),)), terms)
+    (row,) = run.rehearsals
+    assert (row["verdict"], row["seeds"], row["why"]) == ("safe", 4, [])
+    plan = kohort.quick("plan billing --to consumer --output json --embedded", tmp_path / "sample")
+    (tmp_path / "plan.json").write_text(plan.stdout)
+    words = "--as-migrate --seeds 4 --output json --embedded"
+    alone = kohort.quick("rehearse", tmp_path / "plan.json", *words.split(), tmp_path / "sample").document
+    ends = {(one["end"], one["rule"]): one["runs"] for one in alone["as_migrate"]["ends"]}
+    assert {(one["end"], one["rule"]): one["runs"] for one in run.ends} == ends
+
+
 def test_every_seed_under_every_setting(
     spark: SparkSession, kohort: Kohort, snapshot: Path, tmp_path: Path
 ) -> None:

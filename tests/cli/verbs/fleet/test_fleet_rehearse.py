@@ -78,6 +78,7 @@ def run_of(*names: str, settings: tuple[str, ...] = ("",)) -> RehearsalRun:
             )
     return RehearsalRun(
         rehearsals=rows,
+        ends=[],
         failures=failures,
         quarantined=[{"file": name, "reason": name} for name in names],
         paths={},
@@ -85,5 +86,7 @@ def run_of(*names: str, settings: tuple[str, ...] = ("",)) -> RehearsalRun:
 
 
 def test_a_page_of_nothing() -> None:
-    page = page_of(rehearsal_report(RehearsalRun(rehearsals=[], failures=[], quarantined=[], paths={})))
+    page = page_of(
+        rehearsal_report(RehearsalRun(rehearsals=[], failures=[], quarantined=[], ends=[], paths={}))
+    )
     assert "Rehearsals of 0 groups" in page
