@@ -119,10 +119,14 @@ class Unattended:
                 f"exit status {status}, {rule.value if rule else rule}: {message} {self.complaints()}"
             )
 
-    def run_and_kill(self, after_s: float) -> None:
-        """Carry it out, and kill it after a while; its commands continue."""
-        with self.migrate() as running, suppress(TimeoutExpired):
-            running.process.wait(after_s)
+    def run_and_kill(self, after_s: float) -> bool:
+        """Carry it out, and kill it after a while; its commands continue. False: it had ended before."""
+        with self.migrate() as running:
+            try:
+                running.process.wait(after_s)
+            except TimeoutExpired:
+                return True
+        return False
 
     def complaints(self) -> str:
         """The errors that the last run printed."""
