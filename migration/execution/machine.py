@@ -281,6 +281,10 @@ class Execution:
         if not self.is_rollback and self._bridging.needs_start(self.plan, step, seen.group):
             # Its gate opens when the bridge is in its place again
             self.place, places = self._rounds.before(places[0]), []
+            # A member that has been started for this step was refused without the bridge: it returns as it was before
+            refused = [seat for seat in began if seat in self.seats and not self.seats.is_present(seat)]
+            self._pending -= {*refused}
+            orders = self._maker.hooks(refused, RoundAction.RESTART, until=step - 1)
         for place in places:
             self.place = place
             members = [seat for seat in self._rounds.members(place) if seat in self.seats]
@@ -449,8 +453,8 @@ class Execution:
             return ()
         if seen.asks.mode is RestartMode.STOP:
             self._hands.errand = seat
-            return self._maker.hooks([seat], RoundAction.STOP, unchanged=True)
-        return self._maker.hooks([seat], RoundAction.RESTART, unchanged=True)
+            return self._maker.hooks([seat], RoundAction.STOP, until=self.place[0] - 1)
+        return self._maker.hooks([seat], RoundAction.RESTART, until=self.place[0] - 1)
 
     # The rollback
 

@@ -47,7 +47,7 @@ class HookMaker:
         hands = self.hands
         if hands.errand is not None and not self.seats.is_present(hands.errand):
             seat, hands.errand = hands.errand, None
-            return self.hooks([seat], RoundAction.START, unchanged=True)
+            return self.hooks([seat], RoundAction.START, until=self.place[0] - 1)
         if hands.rest and seen.group is not None and seen.group.state is GroupState.STABLE:
             first = [seat for seat in self._members if seat not in hands.rest]
             if all(self.is_done(seat, seen.group) for seat in first):
@@ -62,9 +62,10 @@ class HookMaker:
         return self.hooks(late)
 
     def hooks(
-        self, seats: Sequence[str], action: RoundAction | None = None, *, unchanged: bool = False
+        self, seats: Sequence[str], action: RoundAction | None = None, *, until: int | None = None
     ) -> tuple[Order, ...]:
-        """One hook for each process of these members: the round's action, or one that leaves them as they are."""
+        """One hook for each process of these members: the round's action, or one that leaves them as the step `until`
+        has left them."""
         rollout = self.rounds.rollout(self.place)
         action = action or (rollout.action if rollout else RoundAction.RESTART)
         hooks = []
@@ -75,19 +76,19 @@ class HookMaker:
                 ids=tuple(self.seats[seat].id for seat in members),
                 seat=self.seats[members[0]],
                 action=action,
-                change=self._change(members[0], action, unchanged=unchanged),
+                change=self._change(members[0], action, until),
                 is_rollback=self.rounds.is_rollback,
-                is_of_round=not unchanged,
+                is_of_round=until is None,
             )
             hooks.append(hook)
             self.hands.begin(hook, self.at_s)
         return tuple(hooks)
 
-    def _change(self, seat: str, action: RoundAction, *, unchanged: bool) -> SettingsChange:
+    def _change(self, seat: str, action: RoundAction, until: int | None) -> SettingsChange:
         """The member's configuration after the round: in the rollback, as before the step that is undone."""
         if action is RoundAction.STOP:
             return SettingsChange()
-        last, step = self.place[0] - unchanged, self.rounds.step(self.place)
+        last, step = self.place[0] if until is None else until, self.rounds.step(self.place)
         if self.rounds.is_rollback and step is not None:
             last = int(step.id.removeprefix(BACK)) - 1
         return settings_after(PlanRounds(self.forward).steps_of(seat, last), self.seats[seat].library)

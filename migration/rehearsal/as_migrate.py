@@ -297,6 +297,8 @@ class MigratedPlan:
         """As the hook starts the member; unchanged if the bridge has asked for it."""
         if hook.action is RoundAction.STOP:
             return None
+        if not hook.is_of_round and not (hook.change.lines or hook.change.removed):
+            return self._original[member]
         rollout = self._execution.step.rollout if self._execution.step else None
         planned = rollout is not None and any(member in seats for seats in rollout.rounds)
         if rollout is None or rollout.start is None or not planned or not hook.is_of_round:
