@@ -111,6 +111,7 @@ class MemberRejoined:
     at_s: float
     place: Place
     member: str
+    former: str  # Its id before
     seat: PlannedMember
 
 

@@ -224,15 +224,29 @@ class Execution:
             self._watch.outage_ends_s = seen.at_s + SESSION_S
         members = map(PlannedMember.of, seen.group.members if seen.group else ())
         in_turn = self._hands.in_turn(self.seats)
+        former = {seat: self.seats[seat].id for seat in self.seats}
         changes = self.seats.update([one for one in members if one.client_id != BRIDGE], in_turn)
         for seat, member in changes.returned.items() if self._is_seated and not self.is_over else ():
-            kind = MemberReturned if seat in in_turn else MemberRejoined
-            self.happenings.append(kind(at_s=seen.at_s, place=self.place, member=seat, seat=member))
-            if seat not in in_turn and self.place != START:
-                self._outside.setdefault(self.place[0], set()).add(seat)
+            at_s, place = seen.at_s, self.place
+            if seat in in_turn:
+                self.happenings.append(MemberReturned(at_s=at_s, place=place, member=seat, seat=member))
+                continue
+            self.happenings.append(
+                MemberRejoined(at_s=at_s, place=place, member=seat, former=former[seat], seat=member)
+            )
+            self._rejoined(seat, former[seat], member)
         self.costs.add(self._costly if self._ends_s is None else None, seen)
         self._group = seen.group
         return changes
+
+    def _rejoined(self, seat: str, former: str, member: PlannedMember) -> None:
+        """A member has a new id, and was not restarted: for the gate, it began the step with that one."""
+        step = self.place[0]
+        if self.place != START:
+            self._outside.setdefault(step, set()).add(seat)
+        if step - 1 in self._opened:
+            before = self._opened[step - 1]
+            self._opened[step - 1] = [member if one.id == former else one for one in before]
 
     def _broken(self, seen: GroupSighting, changes: SeatChanges) -> Broken | None:
         if seen.bridge_problem:

@@ -25,6 +25,7 @@ from migration.execution.events import (
     EndHooks,
     GroupSighting,
     HookResult,
+    MemberRejoined,
     Order,
     RunHook,
     StartBridge,
@@ -270,10 +271,20 @@ class GroupRun:
         for happening in happenings:
             if isinstance(happening, StepEnded) and not happening.is_rollback:
                 self._keep(happening)
+            if isinstance(happening, MemberRejoined) and not execution.is_rollback:
+                self._keep_rejoined(happening)
             costs, present = execution.costs.by_step, execution.present_costs
             lag_s = present.lag_s if present else None
             steps, rollback = self.prepared.plan.steps, execution.is_rollback
             self._note(documents.of_happening(happening, steps, costs, lag_s, rollback=rollback))
+
+    def _keep_rejoined(self, rejoined: MemberRejoined) -> None:
+        """Note its new id in place of the one before: the gate of this step must not take it for a restart."""
+        file, number = self.prepared.notes, rejoined.place[0] - 1
+        if (gate := file.notes.opened.get(number)) is None:
+            return
+        members = tuple(rejoined.seat if one.id == rejoined.former else one for one in gate.members)
+        file.keep(replace(file.notes, opened={**file.notes.opened, number: replace(gate, members=members)}))
 
     def _keep(self, ended: StepEnded) -> None:
         """Note the members at an opened gate, where `kohort gate` notes them too."""
