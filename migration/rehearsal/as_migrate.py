@@ -43,6 +43,7 @@ from migration.rehearsal.troubles import HANG_S, PROBLEMS, HookFault, Troubles, 
 
 OBSERVE_S = 1.0
 LONGEST_S = 6 * 3600.0
+JOINS_S = 10.0
 GHOST_S = 60.0  # How long a process that was killed can be a member
 LIMITS = ExecutionLimits(accept_drift=True)  # Rehearsals begin with the group as found
 
@@ -290,7 +291,8 @@ class MigratedPlan:
             script = None
         self._planned[member] = script
         self._killed.pop(member, None)
-        away_s = took_s if hook.action is RoundAction.RESTART else 0.0
+        # A process joins some seconds after its command has ended.
+        away_s = took_s + self._timing.uniform(0, JOINS_S) if hook.action is RoundAction.RESTART else 0.0
         self._simulation.perform(MemberAction(member=member, script=script, away_s=away_s))
 
     def _script(self, hook: RunHook, member: str) -> MemberScript | None:
