@@ -179,14 +179,17 @@ def stopped(
     commands: Sequence[str],
     steps: Sequence[Step],
     costs: Mapping[int, StepCosts],
+    standing: Sequence[str] = (),
     *,
     rollback: bool,
 ) -> Facts:
-    """`rollback`: whether the rollback stopped; then `place` is of it, and its step has no costs."""
+    """`standing`: where the group is, a sentence each; `rollback`: whether the rollback stopped: then `place` is of it,
+    and its step has no costs."""
     return {
         "event": "stopped",
         **_where(place, rollback=rollback),
         **stop_data(stop),
+        "standing": list(standing),
         "commands": list(commands),
         **_costs_data(0 if rollback else place[0], steps, costs),
     }

@@ -208,8 +208,8 @@ def answer_of(is_open: bool | None) -> str:
 
 
 def stop_text(event: Event) -> str:
-    """`member-missing: m1 is not in the group … Read the log …`."""
-    texts = filter(None, (event.text("message"), event.text("remedy")))
+    """`member-missing: m1 is not in the group … The group is … Read the log …`."""
+    texts = filter(None, (event.text("message"), *event.texts("standing"), event.text("remedy")))
     return f"{event.text('rule') or 'unknown'}: {' '.join(texts)}".rstrip(": ")
 
 

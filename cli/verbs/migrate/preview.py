@@ -206,7 +206,7 @@ def stop_texts(settings: RunSettings) -> Mapping[StopRule, str]:
         StopRule.MEMBER_MISSING: f"a member is not back {back} after its command",
         StopRule.MEMBER_LOST: f"a member whose turn it was not is away for {back}",
         StopRule.UNEXPECTED_MEMBER: "a member joins that the plan does not have",
-        StopRule.OUTSIDE_RESTART: "a member is restarted before its turn, or again",
+        StopRule.OUTSIDE_RESTART: "two members have new ids within 5 min, or one twice, and it was not their turn",
         StopRule.WRONG_MEMBER: "the command restarted another member",
         StopRule.WRONG_CONFIGURATION: "a member returns without the lines of its step",
         StopRule.CHANGED: "topics have changed"

@@ -135,6 +135,10 @@ class GroupRun:
                     self._poll_hooks()
                     self._show()
                     time.sleep(TICK_S)
+                if self._interrupts < 2:
+                    execution.observe(
+                        lookout.look(time.monotonic(), execution.step)
+                    )  # Where the group is now
             finally:
                 self._end_hooks()
                 self._bridge.stop()
@@ -327,7 +331,9 @@ class GroupRun:
             has_begun=bool(self.restarts or prepared.former.hooks),
         )
         steps, costs = prepared.plan.steps, execution.costs.by_step
-        return documents.stopped(stop, execution.place, tuple(commands), steps, costs, rollback=is_rollback)
+        return documents.stopped(
+            stop, execution.place, tuple(commands), steps, costs, execution.standing, rollback=is_rollback
+        )
 
     def data(self) -> Facts:
         """The plan in the last document of the command."""
