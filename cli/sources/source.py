@@ -82,9 +82,9 @@ class Source(ABC):
 
     name: str  # The name for messages: the bootstrap servers, or the file
     why_no_records: str  # Why lag times are not known, if the source contains no records
-    remembers_types = False
-    """Whether a group is described as one of its last type, without a list of all groups: for a caller that describes a
-    group every second. Only a live cluster takes notice of it."""
+    is_followed = False
+    """Whether groups are described again and again. A live cluster then remembers the types of groups, for which all
+    groups are listed, and for a minute the facts about the cluster, which take a request for each broker."""
 
     def __init__(self, notices: Iterable[str] = ()) -> None:
         self.notices = Notices(notices)

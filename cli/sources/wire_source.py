@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _SHARE_FETCH = 78  # The key of an API whose newest supported version helps to find the Kafka release
 
+CLUSTER_S = 60.0  # For how long facts about the cluster are remembered
 _NODES_FAILED = 2  # The status of a topology description that the broker has but could not read (KIP-1331)
 
 
@@ -47,11 +49,17 @@ class WireSource(LiveSource):
         super().__init__(settings)
         self.client = KafkaClient(settings)
         self._types: dict[str, GroupType] = {}  # Of groups that were described
+        self._cluster: tuple[float, Cluster] | None = None  # As last read, and when
 
     def cluster_id(self) -> str | None:
         return self.client.metadata([]).cluster_id
 
     def cluster(self) -> Cluster:
+        if self._cluster is None or not self.is_followed or time.monotonic() - self._cluster[0] > CLUSTER_S:
+            self._cluster = time.monotonic(), self._read_cluster()
+        return self._cluster[1]
+
+    def _read_cluster(self) -> Cluster:
         from groups.model import Cluster
         from groups.settings import release_of, with_settings
         from wire.acls import ConfigResourceType
@@ -108,7 +116,7 @@ class WireSource(LiveSource):
     def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
         from groups.described import as_group
 
-        if self.remembers_types and len(groups) == 1 and (group := self._described_again(groups[0])):
+        if self.is_followed and len(groups) == 1 and (group := self._described_again(groups[0])):
             return ReadResult((group,))
         listing = list_groups(self.client)
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}

@@ -22,17 +22,25 @@ from groups.counts import counted
 from groups.times import seconds_text
 from migration.execution.fleet import Fleet, FleetGroup, GroupPhase, WaveOptions, fleet_group
 from migration.execution.windows import Window, read_window
-from migration.model import PlanVerdict
+from migration.model import Plan, PlanVerdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
     """A group that is not begun."""
 
-    group: str
     file: Path
+    plan: Plan
     why: str
-    is_done: bool  # Whether there is nothing to do
+
+    @property
+    def group(self) -> str:
+        return self.plan.group
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.plan.steps and self.plan.verdict is not PlanVerdict.BLOCKED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +99,15 @@ def prepare_fleet(
     refuse_same_groups({file: plan.group for file, plan in plans.items()})
     prepared: dict[str, PreparedPlan] = {}
     left_out: list[LeftOut] = []
+    source.get().is_followed = True
+    source.get().describe([plan.group for plan in plans.values()], offsets=False)  # Remembers their types
     for file in each_shown(list(plans), "comparing plan and group"):
         plan = plans[file]
         try:
             check_runnable(file, plan)
             prepared[plan.group] = prepare(file, plan, source, settings, executes=executes)
         except UsageError as error:
-            is_done = not plan.steps and plan.verdict is not PlanVerdict.BLOCKED
-            why = str(error).removeprefix(f"{file}: ")
-            left_out.append(LeftOut(group=plan.group, file=file, why=why, is_done=is_done))
+            left_out.append(LeftOut(file=file, plan=plan, why=str(error).removeprefix(f"{file}: ")))
     groups = tuple(_fleet_group(one, settings) for one in prepared.values())
     return FleetPlans(prepared=prepared, left_out=tuple(left_out), groups=groups)
 

@@ -3,7 +3,7 @@
 import os
 import queue
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,13 @@ from cli.verbs.migrate.plan_data import plan_data
 from cli.verbs.migrate.prepare import PreparedPlan
 from cli.verbs.migrate.report import HTML, FleetFacts, Unbegun, write_reports
 from cli.verbs.migrate.run import GroupRun
-from cli.verbs.migrate.run_directory import EVENTS, EventDirectory, RunDirectory, read_former_runs
+from cli.verbs.migrate.run_directory import (
+    EVENTS,
+    EventDirectory,
+    RunDirectory,
+    directory_of,
+    read_former_runs,
+)
 from cli.verbs.migrate.settings import RunSettings
 from cli.verbs.migrate.telling import Telling
 from cli.verbs.migrate.waves import Conductor
@@ -59,8 +65,9 @@ class FleetRun:
         status = conductor.conduct()
         self._note(documents.fleet_ended(status.phases, status.ends, time.monotonic() - began_s))
         conductor.pass_on(0.0)
-        self.telling.end(self._document(conductor.begun, status))
-        for page in self._reports.values() if self.journal is None else self._summary(status):
+        pages = list(self._reports.values()) if self.journal is None else list(self._summary(status))
+        self.telling.end(self._document(conductor.begun, status, pages))
+        for page in pages:
             notice(f"the report is {page}")
         for error in conductor.failures.values():
             if self.journal is None or not is_expected(error):
@@ -120,43 +127,46 @@ class FleetRun:
                 notice(f"{self.journal.path / EVENTS} cannot be written: {error.strerror or error}")
         self._heard.put(document)
 
-    def _document(self, begun: Mapping[str, GroupRun], status: WaveStatus) -> Facts:
+    def _document(self, begun: Mapping[str, GroupRun], status: WaveStatus, pages: Sequence[Path]) -> Facts:
         """The last document of `--output json`."""
-        plans = [
-            begun[group].data() if group in begun else self._unbegun(prepared, status.phases[group])
-            for group, prepared in self.plans.prepared.items()
-        ]
+        plans = []
+        for group, prepared in self.plans.prepared.items():
+            is_done = status.phases[group] is GroupPhase.FINISHED
+            before = plan_data(prepared, self.settings, state="done" if is_done else "waiting")
+            report = self._reports.get(group)
+            data = begun[group].data() if group in begun else before
+            plans.append({**data, "report": None if report is None else str(report)})
         more: Facts = {}
         if self.journal is not None:
-            more = {"left_out": [left_out_data(one) for one in self.plans.left_out]}
+            left_out = [left_out_data(one) for one in self.plans.left_out]
+            more = {"left_out": left_out, "report": str(pages[0]) if pages else None}
         return {"kohort": FORMAT_VERSION, "command": "migrate", "plans": plans, **more, "errors": []}
 
     def _summary(self, status: WaveStatus) -> Iterator[Path]:
         """The page of the fleet, from the events of all runs of its groups."""
-        prepared = self.plans.prepared
+        root = self.journal.path if self.journal else Path()
+        plans = {group: (one.file, one.plan) for group, one in self.plans.prepared.items()}
+        plans |= {one.group: (one.file, one.plan) for one in self.plans.left_out}
+        events = [
+            event
+            for file, plan in plans.values()
+            for event in read_former_runs(directory_of(file), plan).events
+        ]
+        links = {
+            group: quote(os.path.relpath(directory_of(file) / HTML, root))
+            for group, (file, _) in plans.items()
+            if (directory_of(file) / HTML).exists()
+        }
         unbegun = [
-            Unbegun(group=group, state="to come" if phase is GroupPhase.WAITING else phase.value, why="")
+            Unbegun(group=group, state="to come", why="")
             for group, phase in status.phases.items()
-            if not prepared[group].directory.exists()
+            if phase is GroupPhase.WAITING
         ]
         unbegun += [Unbegun(group=one.group, state="left out", why=one.why) for one in self.plans.left_out]
-        events = (
-            event for one in prepared.values() for event in read_former_runs(one.directory, one.plan).events
-        )
-        root = self.journal.path if self.journal else Path()
-        links = {
-            group: quote(os.path.relpath(one.directory / HTML, root))
-            for group, one in prepared.items()
-            if (one.directory / HTML).exists()
-        }
         try:
             yield write_reports(root, events, FleetFacts(links=links, unbegun=unbegun, ends=status.ends))
         except CommandError as error:
             notice(str(error))
-
-    def _unbegun(self, prepared: PreparedPlan, phase: GroupPhase) -> Facts:
-        state = "done" if phase is GroupPhase.FINISHED else phase.value
-        return plan_data(prepared, self.settings, state=state)
 
 
 def _keep_plan(prepared: PreparedPlan) -> None:

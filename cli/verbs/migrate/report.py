@@ -55,7 +55,7 @@ _ROLES = {"finished": Role.GOOD, "stopped": Role.BAD, "rolled-back": Role.WARNIN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unbegun:
-    """A group of a fleet that has not been begun."""
+    """A group of a fleet that the last run has not begun."""
 
     group: str
     state: str
@@ -98,10 +98,12 @@ def _of_groups(courses: Sequence[MigrationCourse], fleet: FleetFacts | None) -> 
     """All groups in a table, then those that did not finish. What has no separate report follows; of groups that
     finished, folded."""
     links, unbegun = (fleet.links, fleet.unbegun) if fleet else ({}, ())
-    groups = len(courses) + len(unbegun)
+    begun = {course.group for course in courses}
+    unbegun_ever = [one for one in unbegun if one.group not in begun]
+    groups = len(courses) + len(unbegun_ever)
     ends = Counter(course.end for course in courses)
     counts = [f"{ends[end]:,} {what}" for end, what in _ENDS.items() if ends[end]]
-    counts += [f"{count:,} {state}" for state, count in Counter(one.state for one in unbegun).items()]
+    counts += [f"{count:,} {state}" for state, count in Counter(one.state for one in unbegun_ever).items()]
     summary = ", ".join(counts) or "nothing has begun"
     yield Heading(f"Migration of {counted(groups, 'group')}: {summary}", level=1)
     if courses:
@@ -114,7 +116,7 @@ def _of_groups(courses: Sequence[MigrationCourse], fleet: FleetFacts | None) -> 
     if courses:
         yield _group_table(courses, links)
     if unbegun:
-        yield Heading("Not begun")
+        yield Heading("Not begun in this run")
         yield table_of(unbegun, "GROUP", "STATE", ("WHY-NOT", lambda one: one.why or None))
     for course in courses:
         if course.end != "finished":

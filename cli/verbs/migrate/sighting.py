@@ -22,7 +22,6 @@ from migration.model import Plan, Step
 from wire.client.errors import AuthenticationFailed
 from wire.errors import WireError
 
-CLUSTER_S = 60.0  # Between two readings of the brokers' settings: they cost a request for each broker
 OFFSETS_S = 10.0  # Between two readings of offsets: they cost a request for each leader of a partition
 RULES = (
     classic_streams.streams_error,
@@ -52,8 +51,6 @@ class Lookout:
     with_offsets: bool = True
     _topics: frozenset[str] = field(init=False)
     _read_s: float | None = None  # When offsets were read
-    _cluster: Cluster | None = None
-    _cluster_s: float = 0.0  # When it was read
     _observations: deque[Observation] = field(default_factory=lambda: deque(maxlen=2))
     _errors: Mapping[str, str] = field(default_factory=dict)
     _suspected: Mapping[str, str] | None = None  # The errors of the last reading; None before the first
@@ -73,9 +70,9 @@ class Lookout:
 
     def _seen(self, source: Source, at_s: float, step: Step | None) -> GroupSighting:
         is_due = self.with_offsets and (self._read_s is None or at_s - self._read_s >= OFFSETS_S)
-        source.remembers_types = True
+        source.is_followed = True
         described = source.describe([self.plan.group], offsets=is_due)
-        cluster = self._cluster_of(source, at_s)
+        cluster = source.cluster()
         group: Group | None = described.items[0] if described.items else None
         if group is None and not all(problem.cause is Cause.ABSENT for problem in described.problems):
             return GroupSighting(
@@ -99,11 +96,6 @@ class Lookout:
             written=read.written,
             errors=read.errors,
         )
-
-    def _cluster_of(self, source: Source, at_s: float) -> Cluster:
-        if self._cluster is None or at_s - self._cluster_s >= CLUSTER_S:
-            self._cluster, self._cluster_s = source.cluster(), at_s
-        return self._cluster
 
     def _partitions(self, source: Source) -> dict[str, int]:
         """Partition counts of the plan's topics; a topic that was deleted has none."""

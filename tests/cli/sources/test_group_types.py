@@ -35,7 +35,7 @@ def test_a_group_is_listed_only_when_its_type_has_changed(
     group, lists = fresh_name("typed"), list[str]()
     create_topics(broker, {group: 1})
     source = source_of(SourceOptions(bootstrap_server=broker.bootstrap))
-    source.remembers_types = True
+    source.is_followed = True
 
     def counted(client: KafkaClient) -> ListedGroups:
         lists.append(group)
