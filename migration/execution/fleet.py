@@ -201,6 +201,8 @@ class Fleet:
         if not is_open(windows, now):
             names = ", ".join(map(str, windows))
             return FleetWait(why=f"outside of --window {names}", until=self._next_change(now))
+        if not self._wave_is_over and not self._in(GroupPhase.RUNNING):
+            return None  # Those that were held begin now
         if not self._wave_is_over:
             wave = "the canary has" if self._wave[0] in self.canaries else f"wave {self._number} has"
             return FleetWait(why=f"until {wave} ended")

@@ -45,6 +45,8 @@ from migration.gate.observation import GateResult
 from migration.model import SESSION_S, Plan, PlannedMember, RoundAction, Step
 from migration.plan import epoch_of
 
+_INTERRUPTED = {StopRule.INTERRUPTED: "Interrupted.", StopRule.WINDOW: "The window has closed."}
+
 
 class Phase(Enum):
     WAITING = "waiting"  # For a gate
@@ -101,6 +103,7 @@ class Execution:
         self._ends_s: float | None = None
         """When it ends, after its last gate: a process that was killed is a member until its session expires."""
         self._interrupts = 0
+        self._interrupted_by = StopRule.INTERRUPTED
         if resumed.rollback is not None:
             self.stop = resumed.rollback.stop
             self._take_back(resumed.rollback, resumed)
@@ -160,6 +163,11 @@ class Execution:
             return ()
         return tuple(standing(self._rounds, self.place, self._group, self.seats, self._is_done_at))
 
+    @property
+    def can_be_held(self) -> bool:
+        """Whether it is on its way: not in a rollback, which is not left half done, and not watched at its end."""
+        return self.stop is None and self._ends_s is None
+
     # What goes in
 
     def observe(self, seen: GroupSighting) -> tuple[Order, ...]:
@@ -203,10 +211,18 @@ class Execution:
         """Stop for a reason of the caller's."""
         return self._stop_with((stop.rule, stop.message), self._clock.at(stop.at_s))
 
+    def hold(self, at_s: float) -> tuple[Order, ...]:
+        """The same as the first interrupt, because the window for restarts has closed."""
+        if not self.can_be_held:
+            return ()
+        self._interrupted_by = StopRule.WINDOW
+        return self.interrupt(at_s)
+
     def interrupt(self, at_s: float) -> tuple[Order, ...]:
         """The first interrupt lets the round in progress end, the second ends everything at once."""
         at_s = self._clock.at(at_s)
         self._interrupts += 1
+        self._interrupted_by = self._interrupted_by if self._interrupts == 1 else StopRule.INTERRUPTED
         self._rolls_back = False
         waits_to_turn_back = self.stop is not None and not self.is_rollback
         if self._interrupts == 1 and (waits_to_turn_back or self._ends_s is not None):
@@ -216,7 +232,7 @@ class Execution:
             return ()
         self._is_finished = True
         ends = (EndHooks(),) if self._hands.running else ()
-        return (*ends, *self._stop_with((StopRule.INTERRUPTED, "Interrupted."), at_s))
+        return (*ends, *self._stop_with((self._interrupted_by, _INTERRUPTED[self._interrupted_by]), at_s))
 
     def _see(self, seen: GroupSighting) -> SeatChanges:
         if self._clock.had_gap:
@@ -380,7 +396,8 @@ class Execution:
             return (StopBridge(),)
         if self._interrupts:
             self._is_finished = True
-            return self._stop_with((StopRule.INTERRUPTED, "Interrupted after this round."), seen.at_s)
+            why = _INTERRUPTED[self._interrupted_by]
+            return self._stop_with((self._interrupted_by, f"{why} The round is complete."), seen.at_s)
         return self._begin(following, seen)
 
     def _watch_end(self, seen: GroupSighting, ends_s: float) -> tuple[Order, ...]:

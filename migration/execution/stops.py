@@ -28,6 +28,7 @@ class StopRule(Enum):
     LOG = "log"  # What happens cannot be written down
     BACK = "back"  # The rollback was ordered
     INTERRUPTED = "interrupted"
+    WINDOW = "window"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,7 @@ _NOT_BACK = frozenset(
         StopRule.UNREADABLE,
         StopRule.REFUSED,
         StopRule.INTERRUPTED,
+        StopRule.WINDOW,
         StopRule.LOG,
         StopRule.OUTSIDE_RESTART,
     }
@@ -88,6 +90,7 @@ REMEDIES = {
     "this command again.",
     StopRule.BACK: "Run this command again to continue the rollback.",
     StopRule.INTERRUPTED: "Run this command again to continue.",
+    StopRule.WINDOW: "It continues by itself when the window opens. If the command has ended, run it again.",
 }
 
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
 
 import typer
@@ -36,6 +37,9 @@ from cli.verbs.migrate.view import LiveView
 from cli.verbs.plan.action import connection_of, repeated_command
 from cli.verbs.watch.redraw import can_draw
 from migration.execution.fleet import GroupPhase
+
+_NOT_OF_ONE = ("plans", "back", "on_stop", *(field.name for field in fields(FleetOptions)))
+"""What is not repeated to roll a single group back."""
 
 
 def migrate_groups(
@@ -111,7 +115,7 @@ def _next_commands(invocation: typer.Context, source: SourceOptions) -> tuple[Ne
         NextCommands(
             again=repeated_command(invocation, without=without, with_options=restart),
             back=repeated_command(
-                invocation, without=("on_stop", *without), with_options=(*restart, "--back")
+                invocation, without=(*_NOT_OF_ONE, *without), with_options=(*restart, "--back")
             ),
             connection=connection,
         )

@@ -168,6 +168,11 @@ def unread(problem: str) -> Facts:
     return {"event": "unread", "problem": problem or None}
 
 
+def held() -> Facts:
+    """The window has closed: it stops after the round in progress, and continues when the window opens."""
+    return {"event": "held"}
+
+
 def bridge_line(text: str) -> Facts:
     """What the bridge does; `kohort bridge --watch` prints it."""
     return {"event": "bridge", "text": text}

@@ -146,6 +146,8 @@ def event_text(event: Event) -> str:
             return f"rolled back{_after(event)}: the group is as it was before step 1"
         case "finished":
             return f"finished{_after(event)}: every step is complete"
+        case "held":
+            return "the window has closed: it is held after the round in progress"
         case "interrupted" if (event.count("times") or 1) > 1:
             return "interrupted again: it stops at once"
         case "interrupted":

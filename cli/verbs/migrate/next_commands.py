@@ -12,13 +12,13 @@ from migration.model import Plan
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextCommands:
     again: str  # The command that is running
-    back: str  # The same, with `--back`
+    back: str  # The same for a single plan, which is to follow, with `--back`
     connection: str  # The options of the cluster
 
     def after_stop(
         self, file: Path, plan: Plan, place: Place, *, is_rollback: bool, has_begun: bool
     ) -> Iterator[str]:
-        """What shows where the group stands; then, to continue and to roll back."""
+        """What shows where the group stands; then, to continue, and to roll this group back alone."""
         group = shlex.join(["--", plan.group] if plan.group.startswith("-") else [plan.group])
         step, round_ = place
         if not is_rollback:
@@ -28,4 +28,4 @@ class NextCommands:
         if not is_rollback:
             yield self.again
         if has_begun:
-            yield self.back
+            yield f"{self.back} {shlex.quote(str(file))}"

@@ -222,4 +222,5 @@ def stop_texts(settings: RunSettings) -> Mapping[StopRule, str]:
         StopRule.BRIDGE: "`kohort bridge` ends before the group is converted",
         StopRule.LOG: "the log of the run cannot be written",
         StopRule.INTERRUPTED: "Ctrl-C: after the round in progress; twice: at once",
+        StopRule.WINDOW: "the window closes: after the round in progress, until it opens",
     }

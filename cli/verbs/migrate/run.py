@@ -61,6 +61,7 @@ class GroupRun:
     _execution: Execution = field(init=False)
     _hooks: list[Hook] = field(default_factory=list)
     _interrupts: int = 0
+    _is_held: bool = False  # Whether the first interrupt is the end of the window
     _heard: int = 0  # Interrupts that the state machine knows of
     _began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _began_s: float = field(default_factory=time.monotonic)
@@ -109,6 +110,11 @@ class GroupRun:
     def interrupt(self) -> None:
         """The first one ends the run after the round in progress, the second one at once."""
         self._interrupts += 1
+
+    def hold(self) -> None:
+        """The window has closed. It ends after the round in progress; a rollback, or the watch at the end, goes on."""
+        self._is_held = True
+        self.interrupt()
 
     def _in_thread(self) -> None:
         try:
@@ -174,6 +180,11 @@ class GroupRun:
     def _hear(self) -> None:
         while self._heard < self._interrupts:
             self._heard += 1
+            if self._is_held and self._heard == 1:
+                if self._execution.can_be_held:
+                    self._note(documents.held())
+                self._carry_out(self._execution.hold(time.monotonic()))
+                continue
             self._note(documents.interrupted(self._heard))
             self._carry_out(self._execution.interrupt(time.monotonic()))
 
@@ -256,12 +267,13 @@ class GroupRun:
     def _note(self, facts: Facts, logged: Facts | None = None) -> bool:
         """Write an event down, and tell it; `logged`: as it is written. False if it cannot be written: then the run
         stops, as one that was killed could not continue."""
+        document = event_document(self.group, self._plan_id, facts)
         if self._is_logged:
             try:
-                self.directory.write(event_document(self.group, self._plan_id, logged or facts))
+                self.directory.write({**document, **(logged or {})})
             except OSError as error:
                 self._lose_log(f"{self.directory.path}: {error.strerror or error}")
-        self.tell(event_document(self.group, self._plan_id, facts))
+        self.tell(document)
         return self._is_logged
 
     def _lose_log(self, why: str) -> None:
@@ -323,16 +335,13 @@ class GroupRun:
         if stop is None:
             raise ValueError("it has not stopped")
         is_rollback, prepared = execution.is_rollback, self.prepared
-        commands = following.after_stop(
-            prepared.file,
-            prepared.plan,
-            execution.place,
-            is_rollback=is_rollback,
-            has_begun=bool(self.restarts or prepared.former.hooks),
-        )
+        has_begun = bool(self.restarts or prepared.former.hooks)
+        where = prepared.file, prepared.plan, execution.place
+        commands = following.after_stop(*where, is_rollback=is_rollback, has_begun=has_begun)
         steps, costs = prepared.plan.steps, execution.costs.by_step
+        due = () if stop.rule is StopRule.WINDOW else tuple(commands)
         return documents.stopped(
-            stop, execution.place, tuple(commands), steps, costs, execution.standing, rollback=is_rollback
+            stop, execution.place, due, steps, costs, execution.standing, rollback=is_rollback
         )
 
     def data(self) -> Facts:

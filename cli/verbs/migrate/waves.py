@@ -73,7 +73,7 @@ class Conductor:
         moves = self.fleet.next(datetime.now(UTC), time.monotonic())
         for name in moves.hold:
             self._held.add(name)
-            self.begun[name].interrupt()
+            self.begun[name].hold()
         if not moves.begin:
             return
         status = self._status()
@@ -100,7 +100,7 @@ class Conductor:
             self.report(run)
             run.directory.close()
             stop = run.status.stop
-            is_held = stop is not None and stop.rule is StopRule.INTERRUPTED
+            is_held = stop is not None and stop.rule in (StopRule.INTERRUPTED, StopRule.WINDOW)
             phase = GroupPhase.FINISHED if run.is_finished else GroupPhase.STOPPED
             self._end(name, GroupPhase.HELD if is_held and run.error is None else phase, run.error)
 
@@ -146,13 +146,10 @@ class Conductor:
             return
         status = self._status()
         wait = "" if status.wait is None else wait_text(status.wait)
-        if (
-            wait != self._waited_for
-            and status.wait is not None
-            and GroupPhase.RUNNING not in status.phases.values()
-        ):
+        waited_for = "" if GroupPhase.RUNNING in status.phases.values() else wait
+        if status.wait is not None and waited_for not in ("", self._waited_for):
             self._note(documents.waits(status.wait))
-        self._waited_for = wait
+        self._waited_for = waited_for
         self.telling.draw(runs, self._fleet_status(status, wait))
 
     def _fleet_status(self, status: WaveStatus, wait: str) -> FleetStatus:

@@ -43,6 +43,9 @@ class StandIn:
     def interrupt(self) -> None:
         self.interrupts += 1
 
+    def hold(self) -> None:
+        self.interrupt()
+
     @property
     def is_running(self) -> bool:
         return self.interrupts < self.presses
