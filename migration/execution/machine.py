@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
-from groups.model import Group
+from groups.model import Group, MemberProtocol
 from migration.bridge import BRIDGE, RestartMode
 from migration.execution.bridging import OF_BRIDGE, Bridging
 from migration.execution.clock import RunClock
@@ -309,12 +309,15 @@ class Execution:
         orders: tuple[Order, ...] = ()
         places = self._rounds.of_step(step)
         if not self.is_rollback and self._bridging.needs_start(self.plan, step, seen.group):
-            # Its gate opens when the bridge is in its place again
-            self.place, places = self._rounds.before(places[0]), []
-            # A member that has been started for this step was refused without the bridge: it returns as it was before
-            refused = [seat for seat in began if seat in self.seats and not self.seats.is_present(seat)]
-            self._pending -= {*refused}
-            orders = self._maker.hooks(refused, RoundAction.RESTART, until=step - 1)
+            # A gate waits until the bridge is in its place again: that of the step before, or of the one that starts it
+            rollout = self.plan.steps[step - 1].rollout
+            starts_it = rollout is not None and rollout.temporary_members
+            self.place, places = places[0] if starts_it else self._rounds.before(places[0]), []
+            if rollout and rollout.start and rollout.start.protocol is MemberProtocol.CONSUMER:
+                # A member that has been started for it was refused without the bridge: it returns as it was before
+                refused = [seat for seat in began if seat in self.seats and not self.seats.is_present(seat)]
+                self._pending -= {*refused}
+                orders = self._maker.hooks(refused, RoundAction.RESTART, until=step - 1)
         for place in places:
             self.place = place
             members = [seat for seat in self._rounds.members(place) if seat in self.seats]

@@ -111,6 +111,7 @@ class MigratedPlan:
         self._planned: dict[str, MemberScript | None] = dict(self._simulation.scripts)
         self._killed: dict[str, float] = {}  # Members that do not run, and since when
         self._died: set[str] = set()  # Members that ever did
+        self._rejoined: set[int] = set()  # Steps in which members have a new id that no hook gave them
         self._round: tuple[Place, float] | None = None
         self._longest_s = 0.0
         self._broken: list[str] = []
@@ -222,6 +223,8 @@ class MigratedPlan:
             match event:
                 case MemberReturned() | MemberRejoined():
                     self._memory.returned(event.member, event.seat)
+                    if isinstance(event, MemberRejoined):
+                        self._rejoined.add(event.place[0])
                 case RollbackBegan():
                     self._tell(f"begins the rollback: {event.stop.message}")
                     self._memory.rollback_began(event)
@@ -380,7 +383,8 @@ class MigratedPlan:
             accept_drift=True,
         )
         where = f"step {began.place[0]}, round {began.place[1]}, begins"
-        if not gate.open:
+        # For a gate alone, a member that rejoined by itself has been restarted.
+        if not gate.open and former[0] not in self._rejoined:
             self._broken.append(f"{where}, although the gate before is closed: {'; '.join(gate.reasons)}")
         stopped = [member for member, script in self._planned.items() if script is None]
         why = simulation.missing([*stopped, *self._killed])
