@@ -77,9 +77,7 @@ class MigrationCourse:
     steps: dict[int, StepCourse] = field(default_factory=dict)  # From 1
     rounds: list[RoundCourse] = field(default_factory=list)
     stops: list[tuple[int, Event]] = field(default_factory=list)
-    returns: list[tuple[int, str]] = field(
-        default_factory=list
-    )  # When a member was in the group again, by its id
+    returns: list[tuple[int, str]] = field(default_factory=list)  # Times, and the ids of members
     lags: list[tuple[int, float]] = field(default_factory=list)  # Times, and seconds
     events: list[tuple[int, Event]] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)  # Of members, by id
@@ -161,10 +159,8 @@ def _time_of(event: Event) -> int | None:
 def _begin(course: MigrationCourse, at_ms: int, event: Event) -> None:
     if course.runs and not course.runs[-1].end and course.rounds and not course.rounds[-1].is_rollback:
         course.step(course.rounds[-1].step).is_partial = True
-    is_resumed = bool(course.runs) or event.truth("resumed") is True
-    course.runs.append(
-        RunCourse(began_ms=at_ms, ended_ms=at_ms, who=event.text("who"), is_resumed=is_resumed)
-    )
+    is_resumed, who = bool(course.runs) or event.truth("resumed") is True, event.text("who")
+    course.runs.append(RunCourse(began_ms=at_ms, ended_ms=at_ms, who=who, is_resumed=is_resumed))
     if event.kind == "run-began":
         course.began = event
         for number, of_step in enumerate(event.parts("steps"), 1):
@@ -177,7 +173,7 @@ def _add(course: MigrationCourse, at_ms: int, event: Event) -> None:
     step, _ = event.place
     match event.kind:
         case "round-began":
-            _new_round(course, at_ms, event).names = event.texts("names")
+            _new_round(course, at_ms, event)
         case "hook-began":
             members = event.texts("members")
             course.names.update({member: event.text("name") or member for member in members[:1]})
@@ -222,25 +218,21 @@ def _cost(step: StepCourse, event: Event) -> StepCourse:
 
 def _round_of(course: MigrationCourse, event: Event) -> RoundCourse | None:
     """The latest round at the event's place."""
-    key = (*event.place, event.truth("rollback") is True)
-    return next(
-        (one for one in reversed(course.rounds) if (one.step, one.round, one.is_rollback) == key), None
-    )
+    key, rounds = (*event.place, event.truth("rollback") is True), reversed(course.rounds)
+    return next((one for one in rounds if (one.step, one.round, one.is_rollback) == key), None)
 
 
 def _new_round(course: MigrationCourse, at_ms: int, event: Event) -> RoundCourse:
-    step, round_ = event.place
-    is_rollback = event.truth("rollback") is True
-    course.rounds.append(
-        RoundCourse(step=step, round=round_, is_rollback=is_rollback, names=(), began_ms=at_ms)
-    )
-    return course.rounds[-1]
+    (step, round_), is_back, names = event.place, event.truth("rollback") is True, event.texts("names")
+    began = RoundCourse(step=step, round=round_, is_rollback=is_back, names=names, began_ms=at_ms)
+    course.rounds.append(began)
+    return began
 
 
 def _end_command(course: MigrationCourse, at_ms: int, event: Event) -> None:
     round_ = _round_of(course, event)
-    commands = [one for one in round_.commands if one.ended_ms is None] if round_ else []
-    command = next((one for one in commands if one.name == event.text("name")), None)
+    running = [one for one in round_.commands if one.ended_ms is None] if round_ else []
+    command = next((one for one in running if one.name == event.text("name")), None)
     if command is not None:
         command.ended_ms, command.problem = at_ms, event.text("problem")
         command.lasted_s = event.number("lasted_s")
@@ -249,12 +241,8 @@ def _end_command(course: MigrationCourse, at_ms: int, event: Event) -> None:
 def _open(course: MigrationCourse, round_: RoundCourse, at_ms: int) -> None:
     """The gate shows that every member of the round is where it belongs, also if a former run did not see it return."""
     round_.opened_ms = at_ms
-    course.returns += [
-        (at_ms, member)
-        for command in round_.commands
-        for member in command.members
-        if command.action != "stop"
-    ]
+    for command in round_.commands:
+        course.returns += [(at_ms, member) for member in command.members if command.action != "stop"]
 
 
 def moment_text(ms: int) -> str:

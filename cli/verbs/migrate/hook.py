@@ -30,18 +30,8 @@ MOST_OUTPUT = 64 * 1024 * 1024  # Bytes that are kept of one hook's output
 LAST_LINES = 3  # Of its output in a message
 LONGEST_LINE = 300  # Characters of one of them
 NAMES = (
-    "group",
-    "plan",
-    "member",
-    "client_id",
-    "instance",
-    "host",
-    "step",
-    "round",
-    "action",
-    "rollback",
-    "config",
-    "remove",
+    *("group", "plan", "member", "client_id", "instance", "host"),
+    *("step", "round", "action", "rollback", "config", "remove"),
 )
 """What a hook gets, as placeholders of its arguments, and in capitals after KOHORT_ in its environment."""
 _PLACEHOLDER = re.compile(r"\{\{(?P<literal>\w+)\}\}|\{(?P<name>\w+)\}")
@@ -101,10 +91,11 @@ class Hook:
     def poll(self, now_s: float) -> HookResult | None:
         """The result if it has ended. One that is late is ended; of one that prints without end, the last is kept."""
         status = self.process.poll()
+        has_ended = status is not None
         if self.was_ended:
-            gone = self._session.is_gone(now_s, leader_has_ended=status is not None)
-            return self._result(now_s, status) if gone else None
-        if status is not None:
+            has_ended = self._session.is_gone(now_s, leader_has_ended=has_ended)
+            return self._result(now_s, status) if has_ended else None
+        if has_ended:
             return self._result(now_s, status)
         if now_s >= self.ends_s:
             self._is_late = True
@@ -234,7 +225,8 @@ def properties_text(change: SettingsChange) -> str:
         line if line.startswith("#") else f"# in the program's code: {line}" for line in change.remarks
     )
     lines = [" ".join(remark.split()).encode("ascii", "backslashreplace").decode() for remark in remarks]
-    lines += [f"{_escaped(key, ' =:#!')}={_escaped_value(value)}" for key, value in change.lines.items()]
+    for key, value in change.lines.items():
+        lines.append(f"{_escaped(key, ' =:#!')}={_escaped(value[:1], ' ')}{_escaped(value[1:])}")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -298,10 +290,6 @@ def _write_privately(path: Path, text: str) -> None:
 
 
 _NAMED_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
-
-
-def _escaped_value(value: str) -> str:
-    return f"\\{_escaped(value)}" if value.startswith(" ") else _escaped(value)
 
 
 def _escaped(text: str, special: str = "") -> str:

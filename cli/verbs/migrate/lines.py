@@ -47,10 +47,9 @@ class Event:
         return Event(value if isinstance(value, dict) else {})
 
     def parts(self, name: str) -> list["Event"]:
-        value = self.document.get(name)
-        return (
-            [Event(one) for one in value if isinstance(one, dict)] if isinstance(value, list | tuple) else []
-        )
+        values = self.document.get(name)
+        values = values if isinstance(values, list | tuple) else ()
+        return [Event(value) for value in values if isinstance(value, dict)]
 
     @property
     def kind(self) -> str:
@@ -70,10 +69,13 @@ class Event:
         return self.count("step") or 0, self.count("round") or 0
 
     @property
-    def place_text(self) -> str:
+    def round_text(self) -> str:
         step, round_ = self.place
-        back = "rollback, " if self.truth("rollback") else ""
-        return back + (f"step {step}{f', round {round_}' if round_ else ''}" if step else "before step 1")
+        return f"step {step}{f', round {round_}' if round_ else ''}" if step else "before step 1"
+
+    @property
+    def place_text(self) -> str:
+        return f"{'rollback, ' if self.truth('rollback') else ''}{self.round_text}"
 
 
 class Lines:
@@ -120,11 +122,8 @@ def event_text(event: Event) -> str:
         case "hook-ended":
             return _hook_ended(event)
         case "member-returned":
-            id_ = event.text("id")
-            name = member_of(event)
-            return f"{event.place_text}: {name} has returned" + (
-                f" as {id_}" if id_ not in ("", name) else ""
-            )
+            name, id_ = member_of(event), event.text("id")
+            return f"{event.place_text}: {name} has returned{f' as {id_}' if id_ not in ('', name) else ''}"
         case "member-rejoined":
             name = member_of(event)
             return f"{event.place_text}: {name} has a new id, and was not restarted: it lost its session, or crashed"
@@ -168,20 +167,14 @@ def fleet_text(event: Event) -> str:
     """An event of a fleet; the ends of its groups are events of theirs, unless one could not be begun."""
     match event.kind:
         case "fleet-began":
-            groups, finished, left_out = (
-                event.texts("groups"),
-                event.texts("finished"),
-                event.parts("left_out"),
-            )
             what = "continues" if event.truth("resumed") else "begins"
-            counts = [f"{len(finished):,} finished before"] if finished else []
-            counts += [f"{len(left_out):,} left out"] if left_out else []
-            return _detailed(f"the run of {counted(len(groups), 'group')} {what}", counts)
+            known = {"finished before": event.texts("finished"), "left out": event.parts("left_out")}
+            details = [f"{len(groups):,} {state}" for state, groups in known.items() if groups]
+            return _detailed(f"the run of {counted(len(event.texts('groups')), 'group')} {what}", details)
         case "wave-began":
             groups = event.texts("groups")
-            if event.truth("canary"):
-                return f"wave {event.count('wave')}, a canary: {named(groups)}"
-            return f"wave {event.count('wave')}, {counted(len(groups), 'group')}: {named(groups)}"
+            what = "a canary" if event.truth("canary") else counted(len(groups), "group")
+            return f"wave {event.count('wave')}, {what}: {named(groups)}"
         case "fleet-waits":
             until = f", until {event.text('until')}" if event.text("until") else ""
             return f"the next group waits: {event.text('why')}{until}"
@@ -219,17 +212,12 @@ def costs_texts(event: Event) -> Iterator[str]:
     """What a step has cost, each figure with the median and the worst that were rehearsed."""
     measured, rehearsed = event.part("measured"), event.part("rehearsed")
     median, worst = rehearsed.part("median"), rehearsed.part("worst")
-    for name, what in (
-        ("lasted_s", ""),
-        ("rebalances", "rebalance"),
-        ("without_owner_s", " without an owner"),
-    ):
-        figures = [one.number(name) for one in (measured, median, worst)]
-        if figures[0] is not None:
-            text = figure_text(name, figures[0])
-            known = [figure_text(name, figure) for figure in figures[1:] if figure is not None]
-            text = counted(int(figures[0]), what) if name == "rebalances" else text + what
-            yield text + (f" (rehearsed {known[0]}, at most {known[1]})" if len(known) == 2 else "")
+    for name, what in (("lasted_s", ""), ("rebalances", ""), ("without_owner_s", " without an owner")):
+        figure, *played = (one.number(name) for one in (measured, median, worst))
+        if figure is not None:
+            known = [figure_text(name, one) for one in played if one is not None]
+            text = counted(int(figure), "rebalance") if name == "rebalances" else figure_text(name, figure)
+            yield text + what + (f" (rehearsed {known[0]}, at most {known[1]})" if len(known) == 2 else "")
 
 
 def figure_text(name: str, value: float) -> str:

@@ -68,25 +68,18 @@ def _drawing(course: MigrationCourse) -> draw.Drawing:
         *((f"k{_style(step)[1:]}", f"with step {step}") for step in sorted(steps)[: KINDS_COUNT - 1]),
     ]
     members = list(course.names)[:MOST_LANES]
-    lanes = [
-        _rounds_lane(course, times, axis),
-        *(_member_lane(course, member, times) for member in members),
-    ]
+    lanes = [_rounds_lane(course, times, axis), *(_member_lane(course, one, times) for one in members)]
     if any(lag_s for _, lag_s in course.lags):
         lanes.append(_lag_lane(course, times))
     rules = [times.at(run.began_ms) for run in course.runs[1:]]
-    height = sum(lane.height for lane in lanes)
+    runs = draw.Lane(height=0, rules=rules, rule_height=sum(lane.height for lane in lanes))
+    rest = _rest_lanes(len(course.names) - len(members), axis)
     return draw.Drawing(
         title=f"{course.group}: the migration round by round",
         text=_when(course),
         axis=axis,
         legend=legend,
-        lanes=[
-            draw.Lane(height=0, rules=rules, rule_height=height),
-            *lanes,
-            *_clock_lanes(course, times, axis),
-            *_rest_lanes(len(course.names) - len(members), axis),
-        ],
+        lanes=[runs, *lanes, _clock_lane(course, times, axis), *rest],
     )
 
 
@@ -102,23 +95,19 @@ def _rounds_lane(course: MigrationCourse, times: Times, axis: draw.Axis) -> draw
         spans.append(_round_box(course, round_, max(later, round_.opened_ms or 0), times, axis))
     for at_ms, stop in course.stops:
         title = f"{clock_text(at_ms)} UTC: stopped by the rule {stop.text('rule')}"
-        at = times.at(at_ms)
-        spans.append(
-            draw.Box(start=at, end=at + 4 / axis.unit, style=draw.NONE, title=title, height=HEIGHT - 2)
-        )
+        at, height = times.at(at_ms), HEIGHT - 2
+        spans.append(draw.Box(start=at, end=at + 4 / axis.unit, style=draw.NONE, title=title, height=height))
     return draw.Lane(height=HEIGHT + 2, texts=(draw.Label("rounds", y=13),), spans=spans)
 
 
 def _round_box(
     course: MigrationCourse, round_: RoundCourse, end_ms: int, times: Times, axis: draw.Axis
 ) -> draw.Box:
-    opened_ms = round_.opened_ms
-    name = f"{'back ' if round_.is_rollback else ''}{round_.step}.{round_.round}"
+    opened_ms, is_back = round_.opened_ms, round_.is_rollback
+    name = f"{'back ' if is_back else ''}{round_.step}.{round_.round}"
     lasted_ms = course.lasted_ms(round_.began_ms, opened_ms or round_.began_ms)
     waited = "not known" if opened_ms is None else f"open after {duration_text(lasted_ms)}"
-    title = (
-        f"{'rollback, ' if round_.is_rollback else ''}step {round_.step}, round {round_.round}: gate {waited}"
-    )
+    title = f"{'rollback, ' if is_back else ''}step {round_.step}, round {round_.round}: gate {waited}"
     start, end = times.at(round_.began_ms), times.at(end_ms)
     closed_end = end if opened_ms is None else times.at(opened_ms)
     closed = draw.Box(start=start, end=closed_end, style=CLOSED, title=title, top=HEIGHT - 5, height=3)
@@ -130,18 +119,18 @@ def _member_lane(course: MigrationCourse, member: str, times: Times) -> draw.Lan
     name = course.names[member]
     lane = _Spans(name, times)
     since_ms, style, what = course.began_ms, _style(0), "as before the migration"
-    for round_, command in _commands_of(course, member):
+    commands = ((round_, command) for round_ in course.rounds for command in round_.commands)
+    for round_, command in commands:
+        if member not in command.members:
+            continue
         lane.add(since_ms, command.began_ms, style, what)
         number = 0 if round_.is_rollback else round_.step
         back_ms = _back_ms(course, member, command)
         ended_ms = course.ended_ms if command.ended_ms is None else command.ended_ms
         if command.problem:
             lane.add(command.began_ms, ended_ms, draw.NONE, f"{command.action} failed: {command.problem}")
-            since_ms, style, what = (
-                ended_ms,
-                draw.AWAY,
-                f"not known after the command for step {round_.step} failed",
-            )
+            since_ms, style = ended_ms, draw.AWAY
+            what = f"not known after the command for step {round_.step} failed"
             continue
         lane.add(command.began_ms, back_ms, draw.AWAY, f"{command.action} for step {round_.step}")
         since_ms, style = back_ms, _style(number)
@@ -167,18 +156,12 @@ class _Spans:
             self.boxes.append(replace(box, bars=(strip,)) if style.startswith("t") else box)
 
 
-def _commands_of(course: MigrationCourse, member: str) -> Iterator[tuple[RoundCourse, HookCourse]]:
-    for round_ in course.rounds:
-        for command in round_.commands:
-            if member in command.members:
-                yield round_, command
-
-
 def _back_ms(course: MigrationCourse, member: str, command: HookCourse) -> int:
     """When the member was in the group again; of one that is only stopped, when it is started again."""
-    ended_ms = course.ended_ms if command.action == "stop" else None
+    if command.action == "stop":
+        return course.ended_ms
     returned = (at_ms for at_ms, one in course.returns if one == member and at_ms >= command.began_ms)
-    return next(returned, course.ended_ms) if ended_ms is None else ended_ms
+    return next(returned, course.ended_ms)
 
 
 def _lag_lane(course: MigrationCourse, times: Times) -> draw.Lane:
@@ -196,7 +179,7 @@ def _lag_lane(course: MigrationCourse, times: Times) -> draw.Lane:
     return draw.Lane(height=LAG_HEIGHT, texts=(draw.Label(most, y=LAG_HEIGHT / 2 + 4),), spans=boxes)
 
 
-def _clock_lanes(course: MigrationCourse, times: Times, axis: draw.Axis) -> Iterator[draw.Lane]:
+def _clock_lane(course: MigrationCourse, times: Times, axis: draw.Axis) -> draw.Lane:
     """Times of the day, in UTC: round ones, and those at which a run continued."""
     marks: list[tuple[float, int]] = []
     for run in course.runs:
@@ -206,11 +189,11 @@ def _clock_lanes(course: MigrationCourse, times: Times, axis: draw.Axis) -> Iter
             if not marks or x >= marks[-1][0] + _LEAST_TICK:
                 marks.append((x, ms))
     texts = [draw.Label(short_clock_text(ms), y=12, at=times.at(ms), style="faint middle") for _, ms in marks]
-    yield draw.Lane(height=16, texts=texts)
+    return draw.Lane(height=16, texts=texts)
 
 
 def _rest_lanes(left_out: int, axis: draw.Axis) -> Iterator[draw.Lane]:
     if left_out > 0:
-        text = f"{counted(left_out, 'more member')}"
-        yield draw.Lane(height=16, texts=(draw.Label(text, y=12, at=axis.start, style="faint"),))
+        label = draw.Label(counted(left_out, "more member"), y=12, at=axis.start, style="faint")
+        yield draw.Lane(height=16, texts=(label,))
     yield draw.Lane(height=8)

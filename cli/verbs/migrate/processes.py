@@ -71,15 +71,9 @@ class ProcessSession:
 
 
 def _members(session: int) -> dict[int, str]:
-    numbers = (int(path.name) for path in _PROC.glob("[1-9]*"))
-    return {
-        number: mark for number in numbers if _session_of(number) == session and (mark := mark_of(number))
-    }
-
-
-def _session_of(process: int) -> int | None:
-    stat = _stat(process)
-    return int(stat[3]) if stat else None
+    numbers = [int(path.name) for path in _PROC.glob("[1-9]*")]
+    of_session = [number for number in numbers if _stat(number)[3:4] == [str(session)]]
+    return {number: mark for number in of_session if (mark := mark_of(number))}
 
 
 def _stat(process: int) -> list[str]:

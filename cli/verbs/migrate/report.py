@@ -110,7 +110,9 @@ def _of_groups(courses: Sequence[MigrationCourse], fleet: FleetFacts | None) -> 
         began_ms = min(course.began_ms for course in courses)
         ended_ms = max(course.ended_ms for course in courses)
         role = Role.GOOD if ends["finished"] == groups else Role.BAD if ends["stopped"] else Role.WARNING
-        yield Text(f"{share_finished(ends['finished'], groups)} {_span(began_ms, ended_ms)}.", role)
+        share_text = f"{ends['finished']:,} of {counted(groups, 'group')} are migrated"
+        share_text = "Every group is migrated" if ends["finished"] == groups else share_text
+        yield Text(f"{share_text}, {_span(began_ms, ended_ms)}.", role)
     if fleet and fleet.ends:
         yield Text(f"Not every group was begun: {fleet.ends}", Role.WARNING)
     if courses:
@@ -124,10 +126,8 @@ def _of_groups(courses: Sequence[MigrationCourse], fleet: FleetFacts | None) -> 
             yield from _stops(course, level=3) if course.group in links else _section(course, level=3)
     for course in courses:
         if course.end == "finished" and course.group not in links:
-            yield Details(
-                summary=f"{shown_id(course.group)}: {_verdict(course)}",
-                blocks=tuple(_section(course, level=3)),
-            )
+            summary = f"{shown_id(course.group)}: {_verdict(course)}"
+            yield Details(summary=summary, blocks=tuple(_section(course, level=3)))
 
 
 def _group_table(courses: Sequence[MigrationCourse], links: Mapping[str, str]) -> Table:
@@ -146,15 +146,6 @@ def _group_table(courses: Sequence[MigrationCourse], links: Mapping[str, str]) -
         ("#OF-WORST", _of_worst),
         ("#LASTED", lambda course: duration_cell((course.ended_ms - course.began_ms) / 1000)),
     )
-
-
-def share_finished(finished: int, groups: int) -> str:
-    all_of = (
-        "Every group is migrated"
-        if finished == groups
-        else f"{finished:,} of {counted(groups, 'group')} are migrated"
-    )
-    return f"{all_of},"
 
 
 def _complete(course: MigrationCourse) -> int:
@@ -186,19 +177,15 @@ def _of_worst(course: MigrationCourse) -> str | None:
 
 
 def _of_group(course: MigrationCourse) -> Iterator[Block]:
-    yield Heading(f"{shown_id(course.group)}: {_title(course)}", level=1)
+    way = _way(course) or "migration"
+    yield Heading(f"{shown_id(course.group)}: {way}, {_ENDS[course.end]}", level=1)
     is_above_worst = course.end == "finished" and any(is_above for *_, is_above in _figures(course))
     yield Text(f"{_verdict(course)}.", Role.WARNING if is_above_worst else _ROLES[course.end])
     yield from _section(course, level=2)
 
 
-def _title(course: MigrationCourse) -> str:
-    where = (
-        f"{course.began.text('from')} to {course.began.text('to')}"
-        if course.began.text("to")
-        else "migration"
-    )
-    return f"{where}, {_ENDS[course.end]}"
+def _way(course: MigrationCourse) -> str:
+    return f"{course.began.text('from')} to {course.began.text('to')}" if course.began.text("to") else ""
 
 
 def _verdict(course: MigrationCourse) -> str:
@@ -206,8 +193,7 @@ def _verdict(course: MigrationCourse) -> str:
     at = moment_text(course.ended_ms)
     where = ""
     if course.stop is not None:
-        step, round_ = course.stop.place
-        where = f" in step {step}" + (f", round {round_}" if round_ else "") if step else " before step 1"
+        where = f" {'in ' if course.stop.place[0] else ''}{course.stop.round_text}"
     match course.end:
         case "finished":
             return f"Finished at {at}; every step is complete, {_judged(course)}"
@@ -230,12 +216,10 @@ def _judged(course: MigrationCourse) -> str:
             exceeded.setdefault(number, []).append(name)
     if not any(cells[-1] is not None for _, cells, *_ in figures):
         return "and was not rehearsed"
+    if not exceeded:
+        return "and cost no more than the worst rehearsal"
     steps = "; ".join(f"step {number} ({', '.join(names)})" for number, names in exceeded.items())
-    return (
-        f"but cost more than the worst rehearsal: {steps}"
-        if exceeded
-        else "and cost no more than the worst rehearsal"
-    )
+    return f"but cost more than the worst rehearsal: {steps}"
 
 
 def _section(course: MigrationCourse, level: int) -> Iterator[Block]:
@@ -267,11 +251,10 @@ def _what(course: MigrationCourse) -> str:
     began = course.began
     who = ", ".join(dict.fromkeys(run.who for run in course.runs if run.who)) or "an unknown user"
     cluster = f" on the cluster {began.text('cluster')}" if began.text("cluster") else ""
-    path = f"{began.text('path')}, " if began.text("path") else ""
-    way = f"{began.text('from')} to {began.text('to')}, " if began.text("to") else ""
-    runs = f", in {counted(len(course.runs), 'run')}" if len(course.runs) > 1 else ""
     span = _span(course.began_ms, course.ended_ms)
-    return f"Carried out by {who}{cluster}: {way}{path}{span}{runs}. Times are UTC."
+    runs = f"in {counted(len(course.runs), 'run')}" if len(course.runs) > 1 else ""
+    facts = ", ".join(filter(None, (_way(course), began.text("path"), span, runs)))
+    return f"Carried out by {who}{cluster}: {facts}. Times are UTC."
 
 
 def _span(began_ms: int, ended_ms: int) -> str:
@@ -284,10 +267,7 @@ def _stops(course: MigrationCourse, level: int) -> Iterator[Block]:
         yield Heading("Stops", level)
     for at_ms, stop in course.stops:
         is_last = stop is course.stop
-        step, round_ = stop.place
-        back = "rollback, " if stop.truth("rollback") else ""
-        where = f"{back}step {step}{f', round {round_}' if round_ else ''}" if step else "before step 1"
-        where += ", and then rolled back" if stop.kind == "rolling-back" else ""
+        where = stop.place_text + (", and then rolled back" if stop.kind == "rolling-back" else "")
         yield Item(
             lead=f"{stop.text('rule') or 'unknown'}:",
             text=stop.text("message"),
@@ -345,14 +325,9 @@ def _members(round_: RoundCourse) -> str:
 
 
 def _command(command: HookCourse) -> str:
-    lasted = "did not end" if command.ended_ms is None else _ended(command)
-    return f"{command.action} {command.name}: {lasted}"
-
-
-def _ended(command: HookCourse) -> str:
-    lasted_s = command.lasted_s
-    lasted = "" if lasted_s is None else duration_text(1000 * lasted_s)
-    return f"failed after {lasted}, {command.problem}" if command.problem else lasted or "ended"
+    lasted = "" if command.lasted_s is None else duration_text(1000 * command.lasted_s)
+    how = f"failed after {lasted}, {command.problem}" if command.problem else lasted or "ended"
+    return f"{command.action} {command.name}: {'did not end' if command.ended_ms is None else how}"
 
 
 def _gate_wait(course: MigrationCourse, round_: RoundCourse) -> str:

@@ -19,13 +19,14 @@ from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, plain
 from cli.verbs.migrate.lines import Event, event_texts, named
 from cli.verbs.migrate.telling import FleetStatus, Output, RunStatus
-from cli.verbs.migrate.view_costs import cost_lines, share_of_worst
 from cli.verbs.migrate.view_run import (
     LEAST_TEXT,
+    cost_lines,
     fitted,
     gate_lines,
     hand_lines,
     round_count,
+    share_of_worst,
     state_of,
     step_lines,
     stop_lines,
@@ -83,9 +84,8 @@ class LiveView:
         with suppress(typer.Exit):
             self._screen.__exit__(None, None, None)
         if not self._is_lost:
-            width, _ = self._screen.size
-            lines = [plain(line) for line in view_lines(self._view, width, None)]
-            Output().write("\n".join(lines).rstrip())
+            lines = view_lines(self._view, self._screen.size[0], None)
+            Output().write("\n".join(map(plain, lines)).rstrip())
 
     def event(self, document: Mapping[str, object]) -> None:
         event = Event(document)
@@ -98,10 +98,8 @@ class LiveView:
         self._next_s = 0.0
 
     def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
-        log, commands = tuple(self._log), self._commands
-        self._view = LiveState(
-            runs=runs, fleet=fleet, log=log, commands=commands, interrupts=self._interrupts
-        )
+        log, commands, interrupts = tuple(self._log), self._commands, self._interrupts
+        self._view = LiveState(runs=runs, fleet=fleet, log=log, commands=commands, interrupts=interrupts)
         if self._is_lost or time.monotonic() < self._next_s:
             return
         self._next_s = time.monotonic() + DRAW_S
@@ -122,10 +120,10 @@ def view_lines(view: LiveState, width: int, height: int | None) -> list[Line]:
     """The whole screen, never more than `height` lines; None: as it is left on the terminal at the end."""
     is_one = view.fleet is None and len(view.runs) == 1
     body = list(_run_lines(view, view.runs[0], width) if is_one else _fleet_lines(view, width))
-    if height is None:
-        return [*body, (), *_newest(view.log, FINAL_LOG, width, several=not is_one)]
-    body = shortened(body, max(height - min(LEAST_LOG + 1, height // 4), 1))
-    left = height - len(body) - 1
+    left = FINAL_LOG
+    if height is not None:
+        body = shortened(body, max(height - min(LEAST_LOG + 1, height // 4), 1))
+        left = height - len(body) - 1
     return [*body, (), *_newest(view.log, left, width, several=not is_one)][:height]
 
 
@@ -192,6 +190,14 @@ def _run_lines(view: LiveState, run: RunStatus, width: int) -> Iterator[Line]:
 
 # Several runs
 
+_COUNTED = {
+    "finished": Role.GOOD,
+    "stopped": Role.BAD,
+    "rolled back": Role.WARNING,
+    "running": Role.STRONG,
+    "to come": Role.PLAIN,
+}
+
 
 def _fleet_lines(view: LiveState, width: int) -> Iterator[Line]:
     """Counts, what comes next, a row per group that has stopped or is running, and why groups stopped."""
@@ -212,16 +218,11 @@ def _fleet_lines(view: LiveState, width: int) -> Iterator[Line]:
 
 
 def _count_lines(runs: Sequence[RunStatus], fleet: FleetStatus | None, width: int) -> Iterator[Line]:
-    counts = Counter(_of_fleet(run) for run in runs)
-    numbers = [
-        ("finished", counts["finished"] + (fleet.finished_before if fleet else 0), Role.GOOD),
-        ("stopped", counts["stopped"], Role.BAD),
-        ("rolled back", counts["rolled back"], Role.WARNING),
-        ("running", counts["running"], Role.STRONG),
-        ("to come", fleet.to_come if fleet else 0, Role.PLAIN),
-    ]
+    counts = Counter(state_of(run)[0] if run.is_over else "running" for run in runs)
+    counts += Counter({"finished": fleet.finished_before, "to come": fleet.to_come} if fleet else {})
     line: list[Piece] = []
-    for what, count, role in numbers:
+    for what, role in _COUNTED.items():
+        count = counts[what]
         if count or what == "finished":
             line += [Piece(", " if line else ""), Piece(f"{count:,} {what}", role if count else Role.PLAIN)]
     yield tuple(line)
@@ -229,33 +230,25 @@ def _count_lines(runs: Sequence[RunStatus], fleet: FleetStatus | None, width: in
         yield from folded(safe_text(fleet.text), width)
 
 
-def _of_fleet(run: RunStatus) -> str:
-    return state_of(run)[0] if run.is_over else "running"
-
-
 def _row_lines(runs: Sequence[RunStatus], width: int) -> Iterator[Line]:
     rows = []
     for run in runs:
-        state, role = _fleet_state(run)
+        state, role = state_of(run)
+        if not run.is_over:
+            state = "rolling back" if run.is_rollback else state.partition(" ")[0]
         step, round_ = run.place
         rounds = round_count(run.plan.steps[step - 1]) if 0 < step <= len(run.plan.steps) else 0
+        hands = named([hand.label for hand in run.in_hand]) if run.in_hand else "-"
         rows.append(
             [
                 Piece(safe_text(shown_id(run.plan.group))),
                 Piece(state, role),
                 Piece(f"{step}/{len(run.plan.steps)}"),
                 Piece(f"{round_}/{rounds}" if rounds else ""),
-                Piece(safe_text(without_middle(named([hand.label for hand in run.in_hand]), width // 4, 8)))
-                if run.in_hand
-                else Piece("-"),
+                Piece(safe_text(without_middle(hands, width // 4, 8))),
                 Piece("-" if run.lag is None else f"{run.lag:,}"),
                 share_of_worst(run),
             ]
         )
     heads = columns("GROUP", "STATE", "#STEP", "#ROUND", "MEMBER", "#LAG", "#OF-WORST")
     yield from column_lines(heads, fitted(heads, rows, 0, width))
-
-
-def _fleet_state(run: RunStatus) -> tuple[str, Role]:
-    state, role = state_of(run)
-    return state if run.is_over else "rolling back" if run.is_rollback else state.partition(" ")[0], role

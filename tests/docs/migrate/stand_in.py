@@ -61,15 +61,8 @@ class Process:
             return
         file = directory / "settings"
         file.write_text(self.settings())
-        words = [
-            "sh",
-            "-c",
-            APPLICATION,
-            "sh",
-            str(file),
-            str(self.ends_after_s),
-            "down" if self.crashes else "up",
-        ]
+        facts = [str(file), str(self.ends_after_s), "down" if self.crashes else "up"]
+        words = ["sh", "-c", APPLICATION, "sh", *facts]
         self.popen = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
         assert self.popen.stdout is not None
         self.read = self.popen.stdout.read()
@@ -93,9 +86,8 @@ class Process:
 
 def parsed(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     """The words, and the options, which are written as `--name=value`."""
-    options = dict(
-        word[2:].partition("=")[::2] for word in arguments if word.startswith("--") and word != "--"
-    )
+    named = [word[2:] for word in arguments if word.startswith("--") and word != "--"]
+    options = dict(word.partition("=")[::2] for word in named)
     return [word for word in arguments if not word.startswith("-")], options
 
 
@@ -148,9 +140,8 @@ class StandIns:
             case "docker", ["compose", "config"] if "services" in options:
                 return "".join(f"{one.service}\n" for one in self.containers.values())
             case "docker", ["compose", "ps", service] if {"all", "quiet"} <= options.keys():
-                return "".join(
-                    f"id-of-{name}\n" for name, one in self.containers.items() if one.service == service
-                )
+                names = (name for name, one in self.containers.items() if one.service == service)
+                return "".join(f"id-of-{name}\n" for name in names)
             case "docker", [verb, *template, name]:
                 return self.docker(verb, "".join(template), name.removeprefix("id-of-"))
             case "kubectl", [verb, *rest]:
@@ -183,9 +174,8 @@ class StandIns:
             raise Failure(f"No such container: {name}")
         container = self.containers[name]
         if verb == "inspect":
-            return (
-                f"id-of-{name}\n" if template == "{{.Id}}" else "running\n" if container.runs else "exited\n"
-            )
+            state = "running" if container.runs else "exited"
+            return f"id-of-{name}\n" if template == "{{.Id}}" else f"{state}\n"
         if verb == "stop":
             container.stop()
         elif verb == "start":
@@ -199,12 +189,7 @@ class StandIns:
             return self.create(words, options, given)
         if words == ["pods"]:
             address = options["field-selector"].removeprefix("status.podIP=")
-            names = (
-                name
-                for name, one in self.objects.items()
-                if name.startswith("pod/") and one["status"]["podIP"] == address
-            )
-            return "".join(f"{name}\n" for name in names)
+            return "".join(f"{pod}\n" for pod in self.pods if self.objects[pod]["status"]["podIP"] == address)
         name = words[1] if verb == "rollout" else words[0]
         if name not in self.objects:
             if "ignore-not-found" in options or options.get("for") == "delete":
@@ -300,22 +285,17 @@ class StandIns:
         return [pod for pod in self.pods if self.objects[pod]["owner"] == owner]
 
     def begin_pod(self, owner: str, name: str, template: Tree) -> None:
-        (volume,) = (
-            volume["configMap"]["name"] for volume in template["volumes"] if volume["name"] == "config"
-        )
-        map_ = self.objects[f"configmap/{volume}"]
+        (volume,) = (volume for volume in template["volumes"] if volume["name"] == "config")
+        map_ = self.objects[f"configmap/{volume['configMap']['name']}"]
         process = Process(settings=lambda: str(map_["data"][KEY]), crashes=self.crashes)
         process.start(self.directory)
-        restarts = int(self.crashes)
         self.pods[f"pod/{name}"] = process
+        containers = [{"name": "app", "restartCount": int(self.crashes)}]
         self.objects[f"pod/{name}"] = {
             "owner": owner,
             "metadata": {"uid": os.urandom(8).hex()},
             "spec": json.loads(json.dumps(template)),
-            "status": {
-                "podIP": f"10.{int(os.urandom(3).hex(), 16)}",
-                "containerStatuses": [{"name": "app", "restartCount": restarts}],
-            },
+            "status": {"podIP": f"10.{int(os.urandom(3).hex(), 16)}", "containerStatuses": containers},
         }
 
     def end_pod(self, name: str) -> None:

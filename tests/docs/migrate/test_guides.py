@@ -44,22 +44,18 @@ def test_the_demonstration_migrates_its_group(tmp_path: Path) -> None:
     script = "set -e\n" + "".join(block.text for block in blocks(page, "sh"))
     directory = tmp_path / "work"
     directory.mkdir()
-    try:
-        done = subprocess.run(
-            ["sh", "-c", script],
-            cwd=directory,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
+
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words, cwd=directory, env=environment, capture_output=True, text=True, check=False, timeout=300
         )
+
+    try:
+        done = run("sh", "-c", script)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "every step is complete" in done.stdout
         assert not list((directory / "demo").glob("*.pid"))
     finally:
-        subprocess.run(
-            [GUIDES / "demo.sh", "down"], cwd=directory, env=environment, check=False, capture_output=True
-        )
+        run(GUIDES / "demo.sh", "down")
     lines = (directory / "demo" / "billing-1.properties").read_text().splitlines()
     assert "group.protocol=consumer" in lines

@@ -12,6 +12,7 @@ from migration.execution.events import (
     Happening,
     HookResult,
     MemberReturned,
+    Place,
     RollbackBegan,
     RoundBegan,
     RunHook,
@@ -20,12 +21,28 @@ from migration.execution.events import (
 from migration.execution.settings import SettingsChange
 from migration.execution.stops import ExecutionStop, StopRule
 from migration.gate.observation import GateResult, yes
-from migration.model import Plan, RoundAction
+from migration.model import Plan, PlannedMember, RoundAction
 from tests.cli.verbs.migrate.statuses import BEGAN, CLOSED, MISSING, costs, two_bounces
 
 OPEN = GateResult(checks=tuple(yes(check.check, "it holds") for check in CLOSED.checks))
 CHANGE = SettingsChange(lines={"partition.assignment.strategy": "cooperative-sticky"}, removed=("group.id",))
 WHO = "ops@jump-1"
+COMMANDS = ("kohort gate PLAN.yaml --step 1 --round 2", "kohort migrate PLAN.yaml --execute")
+
+
+def order_of(
+    seat: PlannedMember,
+    place: Place = (1, 1),
+    change: SettingsChange = CHANGE,
+    action: RoundAction = RoundAction.RESTART,
+    *,
+    is_rollback: bool = False,
+) -> RunHook:
+    """A hook that acts on one member."""
+    ids = (seat.id,)
+    return RunHook(
+        place=place, members=ids, ids=ids, seat=seat, action=action, change=change, is_rollback=is_rollback
+    )
 
 
 class Story:
@@ -37,16 +54,19 @@ class Story:
         self.documents: list[EventDocument] = []
         self.lag_s, self.is_rollback = 1.0, False
 
+    @property
+    def members(self) -> Sequence[PlannedMember]:
+        assert self.plan.baseline is not None
+        return self.plan.baseline.members
+
     def tell(self, after_s: float, facts: Facts) -> None:
         self.at_s += after_s
         at = f"{BEGAN + timedelta(seconds=self.at_s):%Y-%m-%dT%H:%M:%SZ}"
         self.documents.append({**documents.event_document(self.plan.group, "p1", facts), "at": at})
 
     def happen(self, after_s: float, happening: Happening) -> None:
-        steps, rollback = self.plan.steps, self.is_rollback
-        self.tell(
-            after_s, documents.of_happening(happening, steps, self.costs, self.lag_s, rollback=rollback)
-        )
+        known = self.plan.steps, self.costs, self.lag_s
+        self.tell(after_s, documents.of_happening(happening, *known, rollback=self.is_rollback))
 
     def begin(self, found: Sequence[str] = ()) -> None:
         facts = documents.run_began(self.plan, found, resumed=bool(found))
@@ -57,17 +77,8 @@ class Story:
 
     def round(self, step: int, number: int, *, problem: str = "", returns: bool = True) -> None:
         """A member is restarted, and its gate opens; or its command has a `problem`, or it does not return."""
-        baseline = self.plan.baseline
-        assert baseline is not None
-        seat, place = baseline.members[number - 1], (step, number)
-        order = RunHook(
-            place=place,
-            members=(seat.id,),
-            ids=(seat.id,),
-            seat=seat,
-            action=RoundAction.RESTART,
-            change=CHANGE,
-        )
+        seat, place = self.members[number - 1], (step, number)
+        order = order_of(seat, place)
         self.happen(1, RoundBegan(at_s=0, place=place, members=(seat.label,)))
         self.tell(0, documents.hook_began(order))
         self.tell(0, documents.hook_runs(order, 4711, "99"))
@@ -90,15 +101,21 @@ class Story:
 
     def stop(self) -> None:
         self.costs[1] = costs(140.0, 66.0)
-        commands = ("kohort gate PLAN.yaml --step 1 --round 2", "kohort migrate PLAN.yaml --execute")
-        self.tell(
-            120, documents.stopped(MISSING, (1, 2), commands, self.plan.steps, self.costs, rollback=False)
-        )
+        known = COMMANDS, self.plan.steps, self.costs
+        self.tell(120, documents.stopped(MISSING, (1, 2), *known, rollback=False))
+
+
+def begun(*rounds: int) -> Story:
+    """It has begun, and these rounds of the first step are complete."""
+    story = Story()
+    story.begin()
+    for round_ in rounds:
+        story.round(1, round_)
+    return story
 
 
 def finished() -> Story:
-    story = Story()
-    story.begin()
+    story = begun()
     story.step(1)
     story.step(2)
     story.tell(45, documents.finished(145.0))
@@ -107,11 +124,7 @@ def finished() -> Story:
 
 def resumed() -> Story:
     """A run that stopped, one that continued, was interrupted, and was killed, and one that finished."""
-    story = Story()
-    story.begin()
-    story.round(1, 1)
-    story.round(1, 2, returns=False)
-    story.stop()
+    story = stopped()
     story.at_s += 3600
     story.begin(("step 1, round 2: m2 is in the group again",))
     story.happen(2, GateChecked(at_s=0, place=(1, 2), result=OPEN))
@@ -127,28 +140,15 @@ def resumed() -> Story:
 
 def rolled_back() -> Story:
     """The command fails, and the rollback is carried out."""
-    story = Story()
-    story.begin()
-    story.round(1, 1)
+    story = begun(1)
     story.round(1, 2, problem="exit status 3: unit kafka-app@2.service not found")
     story.costs[1] = costs(30.0, 12.0)
     stop = ExecutionStop(rule=StopRule.HOOK, message="The command for m2 failed: exit status 3.", at_s=22.0)
     story.happen(1, RollbackBegan(at_s=0, stop=stop, begun={1: ("m1", "m2")}, absent=(), members=()))
     story.is_rollback = True
-    baseline = story.plan.baseline
-    assert baseline is not None
-    back = RoundBegan(at_s=0, place=(1, 1), members=("m1", "m2"), is_rollback=True)
-    story.happen(1, back)
-    for seat in baseline.members[:2]:
-        order = RunHook(
-            place=(1, 1),
-            members=(seat.id,),
-            ids=(seat.id,),
-            seat=seat,
-            action=RoundAction.RESTART,
-            change=CHANGE,
-            is_rollback=True,
-        )
+    story.happen(1, RoundBegan(at_s=0, place=(1, 1), members=("m1", "m2"), is_rollback=True))
+    for seat in story.members[:2]:
+        order = order_of(seat, is_rollback=True)
         story.tell(0, documents.hook_began(order))
         story.tell(3, documents.hook_ended(order, HookResult(at_s=0, member=seat.id), 3.1))
     story.happen(9, StepEnded(at_s=0, step=1, members=(), epoch=11, is_rollback=True))
@@ -157,9 +157,7 @@ def rolled_back() -> Story:
 
 
 def stopped() -> Story:
-    story = Story()
-    story.begin()
-    story.round(1, 1)
+    story = begun(1)
     story.round(1, 2, returns=False)
     story.stop()
     return story

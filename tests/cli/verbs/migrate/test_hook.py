@@ -16,7 +16,8 @@ from cli.verbs.migrate.hook import NAMES, FormerHook, Hook, command_of, properti
 from cli.verbs.migrate.processes import GRACE_S, mark_of
 from migration.execution.events import HookResult, RunHook
 from migration.execution.settings import SettingsChange
-from migration.model import PlannedMember, RoundAction
+from migration.model import PlannedMember
+from tests.cli.verbs.migrate.stories import order_of
 from tests.kafka.wait import wait_until
 from tests.migration.cases import COOPERATIVE
 from tests.migration.rehearsal.groups import classic_group, planned
@@ -30,6 +31,10 @@ FOREVER_S = 60.0
 class Rig:
     directory: Path
     started: list[Hook] = field(default_factory=list)
+
+    @property
+    def pid(self) -> Path:
+        return self.directory / "pid"
 
     def start(self, command: str, *, id_: str = "id-1", client_id: str = "billing-1") -> Hook:
         order = an_order(id_, client_id)
@@ -47,16 +52,9 @@ class Rig:
         return file
 
 
-def an_order(id_: str, client_id: str) -> RunHook:
-    member = PlannedMember(id=id_, client_id=client_id, host="/10.0.0.7")
-    return RunHook(
-        place=(2, 1),
-        members=(member.id,),
-        ids=(member.id,),
-        seat=member,
-        action=RoundAction.RESTART,
-        change=SettingsChange(lines={"group.protocol": "consumer"}, removed=("session.timeout.ms", "a")),
-    )
+def an_order(id_: str = "id-1", client_id: str = "billing-1") -> RunHook:
+    change = SettingsChange(lines={"group.protocol": "consumer"}, removed=("session.timeout.ms", "a"))
+    return order_of(PlannedMember(id=id_, client_id=client_id, host="/10.0.0.7"), (2, 1), change)
 
 
 def result_of(hook: Hook, later_s: float = 0.0) -> HookResult:
@@ -80,6 +78,11 @@ def number_in(file: Path) -> int:
     return int(file.read_text())
 
 
+def check_left_running(process: int) -> None:
+    assert mark_of(process)
+    os.kill(process, signal.SIGKILL)
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     {
@@ -100,9 +103,7 @@ def test_a_command_that_cannot_be_run_is_refused(command: str, message: str) -> 
     assert message in str(refused.value)
 
 
-def test_a_hook_gets_facts_as_arguments_and_in_its_environment(
-    rig: Rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hook_gets_facts_as_arguments_and_environment(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KOHORT_COMMAND_CONFIG", "of the run, not of the hook")
     command = """sh -c 'printf "%s\\0" "$@"; env -0; cat' sh -{client_id}- '{print $1}{{.Names}}{{host}}' """
     hook = rig.start(command + "{action}{step}.{round}", client_id=ODD)
@@ -190,13 +191,10 @@ def test_of_endless_output_the_end_is_kept(rig: Rig, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("status", [0, 1])
-def test_a_hook_that_ends_by_itself_leaves_what_it_started(rig: Rig, status: int, tmp_path: Path) -> None:
-    pid = tmp_path / "pid"
-    result = rig.run(f"sh -c 'sleep 50 & echo $! >\"$0\"; exit {status}' {pid}")
+def test_a_hook_that_ends_by_itself_leaves_what_it_started(rig: Rig, status: int) -> None:
+    result = rig.run(f"sh -c 'sleep 50 & echo $! >\"$0\"; exit {status}' {rig.pid}")
     assert result.problem.startswith("exit status 1" if status else "")
-    process = number_in(pid)
-    assert mark_of(process)
-    os.kill(process, signal.SIGKILL)
+    check_left_running(number_in(rig.pid))
 
 
 @pytest.mark.parametrize(
@@ -209,10 +207,9 @@ def test_a_hook_that_ends_by_itself_leaves_what_it_started(rig: Rig, status: int
         "setsid sh -c 'echo $$ >PID; exec sleep 50' & sleep 50": False,
     }.items(),
 )
-def test_a_late_hook_is_ended_with_its_session(rig: Rig, script: str, is_ended: bool, tmp_path: Path) -> None:
-    pid = tmp_path / "pid"
-    hook = rig.start(f"{rig.script('#!/bin/bash' + chr(10) + script.replace('PID', str(pid)))}")
-    process = number_in(pid)
+def test_a_late_hook_is_ended_with_its_session(rig: Rig, script: str, is_ended: bool) -> None:
+    hook = rig.start(f"{rig.script('#!/bin/bash' + chr(10) + script.replace('PID', str(rig.pid)))}")
+    process = number_in(rig.pid)
     assert hook.poll(time.monotonic() + FOREVER_S) is None
     result = result_of(hook, later_s=FOREVER_S + (GRACE_S if "trap" in script or "STOP" in script else 0.0))
     assert result.timed_out
@@ -222,15 +219,13 @@ def test_a_late_hook_is_ended_with_its_session(rig: Rig, script: str, is_ended: 
         os.kill(process, signal.SIGKILL)
 
 
-def test_a_hook_that_has_just_ended_by_itself_is_not_interrupted(rig: Rig, tmp_path: Path) -> None:
-    pid = tmp_path / "pid"
-    hook = rig.start(f"sh -c 'sleep 50 & echo $! >{pid}'")
-    process = number_in(pid)
+def test_a_hook_that_has_just_ended_by_itself_is_not_interrupted(rig: Rig) -> None:
+    hook = rig.start(f"sh -c 'sleep 50 & echo $! >{rig.pid}'")
+    process = number_in(rig.pid)
     hook.process.wait()
     hook.end(time.monotonic(), "it was interrupted")
     assert result_of(hook).problem == ""
-    assert mark_of(process)
-    os.kill(process, signal.SIGKILL)
+    check_left_running(process)
 
 
 def test_a_hook_that_is_interrupted_is_no_late_one(rig: Rig) -> None:
@@ -251,9 +246,7 @@ def killed_run(rig: Rig, command: str, *, is_noted: bool) -> FormerHook:
 
     child = os.fork()
     if not child:
-        start_hook(
-            command_of(command), an_order("id-1", "billing-1"), PLAN, rig.directory, 0.0, FOREVER_S, note
-        )
+        start_hook(command_of(command), an_order(), PLAN, rig.directory, 0.0, FOREVER_S, note)
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     process, _, mark = os.read(reader, 1000).decode().partition(" ")
@@ -270,10 +263,9 @@ def test_a_hook_of_a_killed_run_is_awaited(rig: Rig, tmp_path: Path) -> None:
     wait_until(lambda: former.has_ended(0.0, FOREVER_S), "the hook has ended", every_s=0.01)
 
 
-def test_a_stuck_hook_of_a_killed_run_is_ended(rig: Rig, tmp_path: Path) -> None:
-    pid = tmp_path / "pid"
-    former = killed_run(rig, f"sh -c 'trap \"\" TERM; sleep 50 & echo $! >{pid}; wait'", is_noted=True)
-    child = number_in(pid)
+def test_a_stuck_hook_of_a_killed_run_is_ended(rig: Rig) -> None:
+    former = killed_run(rig, f"sh -c 'trap \"\" TERM; sleep 50 & echo $! >{rig.pid}; wait'", is_noted=True)
+    child = number_in(rig.pid)
     assert not former.has_ended(0.0, timeout_s=0.0)
     wait_until(lambda: former.has_ended(GRACE_S, FOREVER_S), "the hook has ended", every_s=0.01)
     assert not former.is_running
@@ -328,10 +320,8 @@ def read_by_java(directory: Path, files: Sequence[Path]) -> list[dict[str, str]]
 
 @pytest.mark.usefixtures("kafka_jars")
 def test_java_reads_the_file_of_settings_back(tmp_path: Path) -> None:
-    file = tmp_path / "it.properties"
-    file.write_text(
-        properties_text(SettingsChange(lines=VALUES, remarks=("a\n=remark \\",))), encoding="ascii"
-    )
+    file, change = tmp_path / "it.properties", SettingsChange(lines=VALUES, remarks=("a\n=remark \\",))
+    file.write_text(properties_text(change), encoding="ascii")
     assert read_by_java(tmp_path, [file]) == [VALUES]
 
 

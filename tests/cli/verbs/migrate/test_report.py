@@ -36,6 +36,10 @@ def markdown(document: Document) -> str:
     return rendered_blocks(OutputFormat.MARKDOWN, *document.blocks)
 
 
+def check_harmless(document: Document) -> None:
+    Page(rendered_blocks(OutputFormat.HTML, *document.blocks)).check_harmless()
+
+
 def pictures(document: Document) -> list[Picture]:
     blocks = [*document.blocks]
     blocks += [inner for block in blocks if isinstance(block, Details) for inner in block.blocks]
@@ -74,13 +78,9 @@ def test_a_timeline_has_a_lane_for_each_member(name: str) -> None:
 
 
 def test_a_page_escapes_every_name() -> None:
-    text = (
-        json.dumps(fleet())
-        .replace("m2", json.dumps(HOSTILE)[1:-1])
-        .replace("orders", json.dumps(HOSTILE)[1:-1])
-    )
-    page = Page(rendered_blocks(OutputFormat.HTML, *report_document(json.loads(text)).blocks))
-    page.check_harmless()
+    hostile = json.dumps(HOSTILE)[1:-1]
+    text = json.dumps(fleet()).replace("m2", hostile).replace("orders", hostile)
+    check_harmless(report_document(json.loads(text)))
 
 
 def test_costs_of_a_step_are_those_of_all_runs_together() -> None:
@@ -108,8 +108,7 @@ def test_no_events_are_an_error(documents: list[EventDocument], is_one_group: bo
     document = report_document(read)
     for picture in pictures(document):
         check_drawing(picture)
-    page = Page(rendered_blocks(OutputFormat.HTML, *document.blocks))
-    page.check_harmless()
+    check_harmless(document)
     assert markdown(document)
     for block in document.blocks:
         assert not isinstance(block, Table) or {len(row) for row in block.rows} <= {len(block.columns)}

@@ -15,12 +15,11 @@ from cli.render.lines import cut, plain
 from cli.verbs.migrate.lines import Event, event_texts
 from cli.verbs.migrate.telling import FleetStatus, InHand, RunStatus
 from cli.verbs.migrate.view import LiveState, LiveView, LoggedEvent, view_lines
-from cli.verbs.migrate.view_costs import Cost, bar
-from cli.verbs.migrate.view_run import cells
+from cli.verbs.migrate.view_run import Cost, bar, cells
 from migration.execution.machine import Phase
 from tests.cli.command import Kohort
 from tests.cli.verbs.migrate import statuses
-from tests.cli.verbs.migrate.stories import resumed
+from tests.cli.verbs.migrate.stories import COMMANDS, resumed
 from tests.cli.verbs.watch.running import ENTER, LEAVE, on_terminal
 from tests.support.golden import assert_recorded
 from tests.support.terminals import resize
@@ -35,9 +34,8 @@ def log_of(documents: Sequence[Mapping[str, object]]) -> list[LoggedEvent]:
 
 
 LOG = log_of(resumed().documents[:12])
-COMMANDS = {"payments": ("kohort gate PLAN.yaml --step 1 --round 2", "kohort migrate PLAN.yaml --execute")}
-BACK = replace(
-    statuses.status(phase=Phase.ACTING, is_rollback=True, stop=statuses.MISSING, costs={0: statuses.costs()})
+BACK = statuses.status(
+    phase=Phase.ACTING, is_rollback=True, stop=statuses.MISSING, costs={0: statuses.costs()}
 )
 
 
@@ -49,7 +47,7 @@ def fleet(running: int = 8, stopped: int = 1, finished: int = 40, to_come: int =
     ]
     text = "Next wave: 8 groups in 4 min. Window 22:00-05:00: closes in 2 h 56 min."
     groups = FleetStatus(groups=running + stopped + finished + to_come, to_come=to_come, text=text)
-    return LiveState(runs=runs, fleet=groups, log=LOG, commands={"payments-0": COMMANDS["payments"]})
+    return LiveState(runs=runs, fleet=groups, log=LOG, commands={"payments-0": COMMANDS})
 
 
 VIEWS = {
@@ -60,7 +58,7 @@ VIEWS = {
     "300 groups": fleet(),
 }
 ENDS = {
-    "stopped": LiveState(runs=[statuses.stopped()], log=LOG, commands=COMMANDS),
+    "stopped": LiveState(runs=[statuses.stopped()], log=LOG, commands={"payments": COMMANDS}),
     "finished": LiveState(runs=[statuses.finished()], log=LOG),
     "300 groups, at the end": fleet(running=0, to_come=0),
 }
@@ -88,16 +86,10 @@ def test_the_view_is_as_before_and_fits() -> None:
 def runs(draw: st.DrawFn) -> RunStatus:
     name = draw(st.text(min_size=1, max_size=200))
     make = draw(st.sampled_from((statuses.status, statuses.waiting, statuses.stopped, statuses.finished)))
-    hands = draw(
-        st.lists(st.builds(InHand, label=st.text(max_size=200), action=st.just("stop"), for_s=st.just(1.0)))
-    )
-    lag = draw(st.none() | st.integers(0, 10**12))
-    state: RunStatus = make(
-        in_hand=tuple(hands),
-        lag=lag,
-        lag_s=draw(st.none() | st.floats(0, 10**7)),
-        plan=replace(statuses.two_bounces(), group=name),
-    )
+    hand = st.builds(InHand, label=st.text(max_size=200), action=st.just("stop"), for_s=st.just(1.0))
+    lag, lag_s = draw(st.none() | st.integers(0, 10**12)), draw(st.none() | st.floats(0, 10**7))
+    plan = replace(statuses.two_bounces(), group=name)
+    state: RunStatus = make(in_hand=tuple(draw(st.lists(hand))), lag=lag, lag_s=lag_s, plan=plan)
     return state
 
 
