@@ -197,6 +197,7 @@ class Supervisor:
         self._ended.set()
 
     def kill_command(self, call: Call) -> None:
+        call.ended_s = time.monotonic()
         os.kill(call.process, signal.SIGKILL)
 
 

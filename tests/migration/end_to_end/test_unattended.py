@@ -32,8 +32,8 @@ pytestmark = [pytest.mark.kafka, LONG]
 
 AT_ONCE = cases("KOHORT_GROUPS_AT_ONCE", 10)
 TROUBLES: tuple[Trouble, ...] = (*(one for one in Mistake if one not in OF_STREAMS), *CommandTrouble, *Death)
-OVERLAPPING: frozenset[Trouble] = frozenset((Mistake.EARLY_SUCCESSOR, Death.BROKER))
-"""Two processes have the id of one; and a member that the broker has not answered reads on what it has fetched."""
+OVERLAPPING: frozenset[Trouble] = frozenset((Mistake.EARLY_SUCCESSOR, *Death))
+"""Two processes have the id of one, or a member reads again what one that was killed had not committed."""
 ROLLED_BACK: tuple[Trouble, ...] = (
     Mistake.WRONG_JAR,
     *(one for one in CommandTrouble if one is not CommandTrouble.KILLED),

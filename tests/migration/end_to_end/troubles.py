@@ -39,7 +39,7 @@ _GATED = {StopRule.WRONG_CONFIGURATION, StopRule.GATE, StopRule.OFF_PLAN, StopRu
 RULES: Mapping[Trouble, Collection[StopRule | None]] = {
     Mistake.SKIPPED_BOUNCE: {*_GATED, None},  # Of the last one it does no harm
     Mistake.REVERSED_LIST: {StopRule.OFF_PLAN, None},
-    Mistake.TOO_EARLY: {StopRule.OUTSIDE_RESTART, StopRule.WITHOUT_OWNER, StopRule.GATE, None},
+    Mistake.TOO_EARLY: {*_GATED, StopRule.OUTSIDE_RESTART, StopRule.WITHOUT_OWNER, None},
     Mistake.OLD_MEMBER: {
         *_GATED,
         StopRule.OUTSIDE_RESTART,
@@ -53,7 +53,7 @@ RULES: Mapping[Trouble, Collection[StopRule | None]] = {
     CommandTrouble.FAILS_STOPPED: {StopRule.HOOK},
     CommandTrouble.FAILS_DONE: {StopRule.HOOK},
     CommandTrouble.HANGS: {StopRule.HOOK_TIMEOUT},
-    CommandTrouble.FORGETS: {StopRule.HOOK, StopRule.MEMBER_MISSING},
+    CommandTrouble.FORGETS: {StopRule.HOOK, StopRule.MEMBER_MISSING, StopRule.GATE},
     CommandTrouble.WRONG_MEMBER: {StopRule.WRONG_MEMBER, StopRule.HOOK, StopRule.MEMBER_MISSING},
     CommandTrouble.KILLED: {StopRule.HOOK, None},
     Death.MEMBER: {StopRule.MEMBER_LOST, StopRule.MEMBER_MISSING, StopRule.WITHOUT_OWNER, None},

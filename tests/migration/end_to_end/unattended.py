@@ -147,23 +147,20 @@ class Unattended:
     def check_end(self, *, is_back: bool = False) -> None:
         """All consumers run as last called for, in a settled group of the planned type, or after a rollback of the
         former one; and no more calls were made at once than a round has members."""
-        applications = self.supervisor.by_name
-        assert {name: one.config for name, one in applications.items()} == {
-            name: self.supervisor.original(name) if is_back else self.supervisor.due(name)
-            for name in applications
-        }
-        assert all(one.running for one in applications.values())
-        view = self.deployment.view()
-        fleet, options = JOURNEYS[self.journey]
+        supervisor, (fleet, options) = self.supervisor, JOURNEYS[self.journey]
+        for name, application in supervisor.by_name.items():
+            due = supervisor.original(name) if is_back else supervisor.due(name)
+            if not application.running or application.config != due:
+                running = "it runs" if application.running else "it does not run"
+                raise AssertionError(f"{name}: {running} with {application.config}, not {due}")
         is_consumer = fleet.config == CONSUMER if is_back else "--to consumer" in options
-        assert (view.kind, view.state, len(view.members)) == (
-            "consumer" if is_consumer else "classic",
-            "Stable",
-            len(applications),
-        )
-        assert self.supervisor.most_at_once <= max(
-            len(members) for step in self.plan.steps for members in step.rounds
-        )
+        view, type_ = self.deployment.view(), "consumer" if is_consumer else "classic"
+        shown = view.kind, view.state, len(view.members)
+        if shown != (type_, "Stable", len(supervisor.by_name)):
+            raise AssertionError(f"the group is {shown}, not {type_}")
+        most = max(len(members) for step in self.plan.steps for members in step.rounds)
+        if supervisor.most_at_once > most:
+            raise AssertionError(f"{supervisor.most_at_once} calls at once, and a round has {most} members")
 
     def correct(self, *, besides: str | None = None) -> None:
         """What an operator does about consumers that do not run as they were last asked to, but for one."""
