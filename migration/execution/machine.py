@@ -4,7 +4,7 @@ It knows nothing that the group does not show, but the members when each gate op
 execution that was killed is given both, looks at the group, and continues with the first member that is not as planned.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -374,8 +374,20 @@ class Execution:
         rounds, place = self._rounds, self.place
         if self.is_rollback:
             return judge_back(rounds, place, seen, self.seats, undone)
-        then = self._opened, self._began_with
+        then = self._opened, tuple(self._awaiting_turn(seen.group))
         return judge_round(rounds, place, seen, *then, undone, accept_drift=accept_drift)
+
+    def _awaiting_turn(self, group: Group | None) -> Iterator[PlannedMember]:
+        """The members when the step began. One that has a new id, is not as planned, and has not returned from a hook
+        of this step, has that id: a gate would take it for restarted, and the group for off the plan."""
+        hooked = self._hands.began(self.place[0])
+        for member in self._began_with:
+            seat = self.seats.seat_of(member.id)
+            if seat is None or hooked is None or self.place == START or self._is_done(seat, group):
+                yield member
+            else:
+                latest = self.seats[seat].id
+                yield replace(member, id=latest) if hooked.get(seat, latest) == latest else member
 
     @property
     def _began_with(self) -> Sequence[PlannedMember]:

@@ -40,6 +40,10 @@ class Seats:
     def __contains__(self, seat: str) -> bool:
         return seat in self._latest
 
+    def seat_of(self, member: str) -> str | None:
+        """The seat of a member by any id that it has had; None: it has none, as the bridge."""
+        return self._seat_of.get(member)
+
     @property
     def absent(self) -> frozenset[str]:
         return frozenset(seat for seat in self if not self.is_present(seat))

@@ -48,7 +48,7 @@ RULES: Mapping[Trouble, Collection[StopRule | None]] = {
     },  # One that was not yet restarted is as it was
     Mistake.EARLY_SUCCESSOR: {None},
     Mistake.WRONG_JAR: _GATED,
-    Mistake.DEPLOY: {StopRule.OUTSIDE_RESTART, StopRule.WITHOUT_OWNER},
+    Mistake.DEPLOY: {StopRule.OUTSIDE_RESTART, StopRule.WITHOUT_OWNER, None},  # While all are started: None
     CommandTrouble.FAILS: {StopRule.HOOK},
     CommandTrouble.FAILS_STOPPED: {StopRule.HOOK},
     CommandTrouble.FAILS_DONE: {StopRule.HOOK},
