@@ -299,10 +299,11 @@ class MigratedPlan:
         self._simulation.perform(MemberAction(member=member, script=script, away_s=away_s))
 
     def _script(self, hook: RunHook, member: str) -> MemberScript | None:
-        """As the hook starts the member; unchanged if the bridge has asked for it."""
+        """As the hook starts the member; unchanged if the bridge has asked for it, or as it was in a rollback."""
         if hook.action is RoundAction.STOP:
             return None
-        if not hook.is_of_round and not (hook.change.lines or hook.change.removed):
+        is_planned = hook.is_of_round and not hook.is_rollback
+        if not is_planned and not (hook.change.lines or hook.change.removed):
             return self._original[member]
         rollout = self._execution.step.rollout if self._execution.step else None
         planned = rollout is not None and any(member in seats for seats in rollout.rounds)
