@@ -91,14 +91,16 @@ class Supervisor:
         return None if calls[-1].action == "stop" else dict(calls[-1].config)
 
     def repeated_calls(self) -> list[Call]:
-        """Calls for a consumer that had already been asked for, and carried out, in the same step."""
-        done: list[tuple[object, ...]] = []
+        """Calls for a consumer that had just been asked for in the same step, and carried out. The bridge may have one
+        restarted several times, as it was."""
+        latest: dict[str, tuple[object, ...]] = {}
         repeated = []
         for call in self.calls:
-            what = (call.step, call.name, call.action, call.config, call.is_rollback)
-            is_bridges = call.action == "restart" and call.config == self.original(call.name)
-            repeated += [call] if what in done and not is_bridges else []
-            done += [what] if call.status == 0 else []
+            what = (call.step, call.action, call.config, call.is_rollback)
+            if latest.get(call.name) == what and call.config != self.original(call.name):
+                repeated.append(call)
+            if call.status == 0:
+                latest[call.name] = what
         return repeated
 
     def answer(self, asked: Mapping[str, Any]) -> tuple[int, str] | None:
