@@ -371,11 +371,25 @@ class Execution:
     def _judge(self, seen: GroupSighting, *, accept_drift: bool) -> GateResult:
         members = [seat for seat in self._rounds.members(self.place) if seat in self.seats]
         undone = [self.seats[seat] for seat in members if not self._is_done(seat, seen.group)]
+        undone += [self.seats[seat] for seat in self._fallen_back(seen.group) if seat not in members]
         rounds, place = self._rounds, self.place
         if self.is_rollback:
             return judge_back(rounds, place, seen, self.seats, undone)
         then = self._opened, tuple(self._awaiting_turn(seen.group))
         return judge_round(rounds, place, seen, *then, undone, accept_drift=accept_drift)
+
+    def _fallen_back(self, group: Group | None) -> Iterator[str]:
+        """Members of earlier rounds that do not speak the protocol with which their last one has started them."""
+        started: dict[str, MemberProtocol] = {}
+        for place in self._rounds.places[: self._rounds.places.index(self.place)]:
+            rollout = self._rounds.rollout(place)
+            if rollout is not None and rollout.start is not None:
+                started |= dict.fromkeys(self._rounds.members(place), rollout.start.protocol)
+        spoken = {member.id: member.protocol for member in group.members} if group else {}
+        for seat in self.seats:
+            protocol = spoken.get(self.seats[seat].id)
+            if protocol is not None and protocol is not started.get(seat, protocol):
+                yield seat
 
     def _awaiting_turn(self, group: Group | None) -> Iterator[PlannedMember]:
         """The members when the step began. One that has a new id, is not as planned, and has not returned from a hook

@@ -179,8 +179,10 @@ def _troubled(
         raise AssertionError(f"stopped by {rule}: {message}")
     if rule is not None:
         last = supervisor.calls[-1]
-        # A broker does not show the list of a classic member: what is wrong about it shows in a later round.
-        is_visible = not (isinstance(trouble, Mistake) and unattended.journey.endswith("two bounces"))
+        # A broker shows neither the list of a classic member nor a process that starts while all are stopped: what is
+        # wrong about them shows in a later round.
+        is_hidden = unattended.journey.endswith(("two bounces", "stop and start"))
+        is_visible = not (isinstance(trouble, Mistake) and is_hidden)
         if trouble in INSTEAD and is_visible:
             troubled = supervisor.calls[call - 1]
             if (last.step, last.round) != (troubled.step, troubled.round):

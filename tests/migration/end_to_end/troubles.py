@@ -37,7 +37,7 @@ Trouble = Mistake | CommandTrouble | Death
 
 _GATED = {StopRule.WRONG_CONFIGURATION, StopRule.GATE, StopRule.OFF_PLAN, StopRule.MEMBER_MISSING}
 RULES: Mapping[Trouble, Collection[StopRule | None]] = {
-    Mistake.SKIPPED_BOUNCE: {*_GATED, None},  # Of the last one it does no harm
+    Mistake.SKIPPED_BOUNCE: {*_GATED, StopRule.WITHOUT_OWNER, None},  # Of the last one it does no harm
     Mistake.REVERSED_LIST: {StopRule.OFF_PLAN, None},
     Mistake.TOO_EARLY: {*_GATED, StopRule.OUTSIDE_RESTART, StopRule.WITHOUT_OWNER, None},
     Mistake.OLD_MEMBER: {

@@ -150,6 +150,8 @@ class Unattended:
         supervisor, (fleet, options) = self.supervisor, JOURNEYS[self.journey]
         for name, application in supervisor.by_name.items():
             due = supervisor.original(name) if is_back else supervisor.due(name)
+            if due is None:  # It was stopped, and then started by a mistake, rightly
+                due = supervisor.for_other(supervisor.calls[-1], name)
             if not application.running or application.config != due:
                 running = "it runs" if application.running else "it does not run"
                 raise AssertionError(f"{name}: {running} with {application.config}, not {due}")
