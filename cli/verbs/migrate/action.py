@@ -28,10 +28,9 @@ from cli.verbs.migrate.fleet_plans import (
 )
 from cli.verbs.migrate.fleet_run import FleetRun, check_free, journal_of
 from cli.verbs.migrate.lines import Lines
-from cli.verbs.migrate.next_commands import NextCommands
 from cli.verbs.migrate.options import FleetOptions, RunOptions
 from cli.verbs.migrate.preview import preview_document, question
-from cli.verbs.migrate.settings import RunSettings, settings_of
+from cli.verbs.migrate.settings import NextCommands, RunSettings, settings_of
 from cli.verbs.migrate.telling import JsonLines, Telling
 from cli.verbs.migrate.view import LiveView
 from cli.verbs.plan.action import connection_of, repeated_command

@@ -4,7 +4,7 @@ damaged, missing, or of another version."""
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cli.verbs.migrate.lines import Event
+from cli.verbs.migrate.event_documents import Event
 from groups.times import format_moment, read_moment
 
 FURTHEST_MS = 400 * 86_400_000  # A time further from the first one is an error

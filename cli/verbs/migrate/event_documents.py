@@ -1,6 +1,7 @@
-"""What happens in a run, as documents: the lines of `PLAN.yaml.run/events.jsonl` and of `--output json`, and what the
-report is made from. Steps and rounds count from 1, 0 is the gate before the first step; members in `members` are called
-by the ids that they had when the plan was made, in `names` as for people. Schema: docs/schemas/migrate.json.
+"""What happens in a run, and in that of a fleet, as documents: the lines of `PLAN.yaml.run/events.jsonl`, of a fleet's
+journal and of `--output json`, and what the report is made from. Steps and rounds count from 1, 0 is the gate before
+the first step; `members` has the ids that members had when the plan was made, `names` is for people. Schema:
+docs/schemas/migrate.json.
 """
 
 import getpass
@@ -8,10 +9,11 @@ import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from cli.render.document import fields
+from groups.times import MOST_S
 from migration.execution.costs import StepCosts
 from migration.execution.events import (
     GateChecked,
@@ -25,6 +27,7 @@ from migration.execution.events import (
     RunHook,
     StepEnded,
 )
+from migration.execution.fleet import FleetWait, GroupPhase, WaveOptions
 from migration.execution.settings import SettingsChange
 from migration.execution.stops import ExecutionStop
 from migration.model import Plan, PlannedMember, Step
@@ -32,12 +35,82 @@ from migration.model import Plan, PlannedMember, Step
 Facts: TypeAlias = dict[str, object]
 EventDocument: TypeAlias = Mapping[str, object]
 FORMAT_VERSION = 1
+_NO_TIME = "(no time)"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event document, whose fields are empty or None where they are missing or of another type."""
+
+    document: Mapping[str, object]
+
+    def text(self, name: str) -> str:
+        value = self.document.get(name)
+        return value if isinstance(value, str) else ""
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        value = self.document.get(name)
+        return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list | tuple) else ()
+
+    def number(self, name: str) -> float | None:
+        value = self.document.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return float(value) if abs(value) < MOST_S else None  # NaN is not less
+
+    def count(self, name: str) -> int | None:
+        number = self.number(name)
+        return None if number is None else int(number)
+
+    def truth(self, name: str) -> bool | None:
+        value = self.document.get(name)
+        return value if isinstance(value, bool) else None
+
+    def part(self, name: str) -> "Event":
+        value = self.document.get(name)
+        return Event(value if isinstance(value, dict) else {})
+
+    def parts(self, name: str) -> list["Event"]:
+        values = self.document.get(name)
+        values = values if isinstance(values, list | tuple) else ()
+        return [Event(value) for value in values if isinstance(value, dict)]
+
+    @property
+    def kind(self) -> str:
+        return self.text("event")
+
+    @property
+    def group(self) -> str:
+        return self.text("group")
+
+    @property
+    def at(self) -> str:
+        return self.text("at")[:40] or _NO_TIME
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The step and the round, from 1; 0: before the first step, and for a step without rounds."""
+        return self.count("step") or 0, self.count("round") or 0
+
+    @property
+    def round_text(self) -> str:
+        step, round_ = self.place
+        return f"step {step}{f', round {round_}' if round_ else ''}" if step else "before step 1"
+
+    @property
+    def place_text(self) -> str:
+        return f"{'rollback, ' if self.truth('rollback') else ''}{self.round_text}"
 
 
 def event_document(group: str, plan: str, facts: Facts) -> EventDocument:
     """An event of a group's run, now; `plan` is the plan's fingerprint."""
+    return fleet_document({"group": group, "plan": plan, **facts})
+
+
+def fleet_document(facts: Facts) -> EventDocument:
+    """An event of the fleet, now."""
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return {"kohort": FORMAT_VERSION, "command": "migrate", "at": at, "group": group, "plan": plan, **facts}
+    return {"kohort": FORMAT_VERSION, "command": "migrate", "at": at, **facts}
 
 
 def run_began(plan: Plan, found: Sequence[str], *, resumed: bool) -> Facts:
@@ -229,3 +302,57 @@ def measured_data(costs: StepCosts | None) -> Facts | None:
 
 def rehearsed_data(step: Step) -> Facts | None:
     return None if step.rehearsed is None else asdict(step.rehearsed)
+
+
+# Of a fleet, besides the events of its groups
+
+
+def fleet_began(
+    groups: Sequence[str],
+    finished: Sequence[str],
+    left_out: Sequence[Facts],
+    options: WaveOptions,
+    *,
+    resumed: bool,
+) -> Facts:
+    """`finished`: groups that a former run finished; `resumed`: whether there was one."""
+    return {
+        "event": "fleet-began",
+        "resumed": resumed,
+        "who": user_name(),
+        "groups": list(groups),
+        "finished": list(finished),
+        "left_out": list(left_out),
+        "options": {
+            "first": list(options.first),
+            "at_once": options.at_once,
+            "pause_s": options.pause_s,
+            "spread": sorted(spread.value for spread in options.spread),
+            "max_stopped": options.most_stopped,
+            "windows": list(map(str, options.windows)),
+        },
+    }
+
+
+def wave_began(wave: int, groups: Sequence[str], *, canary: bool) -> Facts:
+    return {"event": "wave-began", "wave": wave, "canary": canary, "groups": list(groups)}
+
+
+def waits(wait: FleetWait) -> Facts:
+    """Nothing is running: the fleet waits for the window, or for the end of a pause."""
+    until = None if wait.until is None else f"{wait.until:%Y-%m-%dT%H:%M:%SZ}"
+    return {"event": "fleet-waits", "why": wait.why, "until": until}
+
+
+def group_ended(group: str, phase: GroupPhase, stop: ExecutionStop | None, error: str) -> Facts:
+    """`error`: why its plan could not be carried out at all."""
+    stopped = None if stop is None else stop_data(stop)
+    facts: Facts = {"stopped": stopped, "error": error or None}
+    return {"event": "group-ended", "group": group, "state": phase.value, **facts}
+
+
+def fleet_ended(phases: Mapping[str, GroupPhase], ends: str, lasted_s: float) -> Facts:
+    """`ends`: why not all groups began; empty if they did."""
+    states = [phase.value for phase in phases.values()]
+    counts = {phase.value: states.count(phase.value) for phase in GroupPhase if phase.value in states}
+    return {"event": "fleet-ended", "states": counts, "reason": ends or None, "lasted_s": round(lasted_s, 1)}

@@ -142,7 +142,7 @@ def _fleet_group(prepared: PreparedPlan, settings: RunSettings) -> FleetGroup:
         not prepared.is_rollback
         and len(plan.steps) in prepared.notes.notes.opened
         and former.end is not None
-        and former.end["event"] == "finished"
+        and former.end.kind == "finished"
         and prepared.gate is not None
         and prepared.gate.open is True
     )

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from cli.errors import CommandError, ExitStatus, is_expected
 from cli.output import notice
 from cli.render.document import FORMAT_VERSION
-from cli.verbs.migrate import fleet_documents as documents
+from cli.verbs.migrate import event_documents as documents
 from cli.verbs.migrate.event_documents import EventDocument, Facts
 from cli.verbs.migrate.fleet_plans import FleetPlans, left_out_data
 from cli.verbs.migrate.plan_data import plan_data
@@ -96,7 +96,7 @@ class FleetRun:
     def _report(self, run: GroupRun) -> None:
         directory = run.directory.path
         try:
-            page = write_reports(directory, read_former_runs(directory, run.prepared.plan).events)
+            page = write_reports(directory, read_former_runs(directory, run.prepared.plan).documents)
         except CommandError as error:  # which does not change how the run ended
             notice(str(error))
             return
@@ -150,7 +150,7 @@ class FleetRun:
         events = [
             event
             for file, plan in plans.values()
-            for event in read_former_runs(directory_of(file), plan).events
+            for event in read_former_runs(directory_of(file), plan).documents
         ]
         links = {
             group: quote(os.path.relpath(directory_of(file) / HTML, root))

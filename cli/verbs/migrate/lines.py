@@ -1,81 +1,16 @@
 """The events of a run as lines for people. A document may be of another version of Kohort, or damaged: what is not as
 it should be is left out, and no document raises an error."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 from cli.render.cells import safe_text
+from cli.verbs.migrate.event_documents import Event, EventDocument
 from cli.verbs.migrate.telling import FleetStatus, Output, RunStatus
 from groups.counts import counted, first_names
 from groups.listing import shown_id
-from groups.times import MOST_S, seconds_text
+from groups.times import seconds_text
 
 MOST_NAMES = 8
-_NO_TIME = "(no time)"
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event document, whose fields are empty or None where they are missing or of another type."""
-
-    document: Mapping[str, object]
-
-    def text(self, name: str) -> str:
-        value = self.document.get(name)
-        return value if isinstance(value, str) else ""
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        value = self.document.get(name)
-        return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list | tuple) else ()
-
-    def number(self, name: str) -> float | None:
-        value = self.document.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return None
-        return float(value) if abs(value) < MOST_S else None  # NaN is not less
-
-    def count(self, name: str) -> int | None:
-        number = self.number(name)
-        return None if number is None else int(number)
-
-    def truth(self, name: str) -> bool | None:
-        value = self.document.get(name)
-        return value if isinstance(value, bool) else None
-
-    def part(self, name: str) -> "Event":
-        value = self.document.get(name)
-        return Event(value if isinstance(value, dict) else {})
-
-    def parts(self, name: str) -> list["Event"]:
-        values = self.document.get(name)
-        values = values if isinstance(values, list | tuple) else ()
-        return [Event(value) for value in values if isinstance(value, dict)]
-
-    @property
-    def kind(self) -> str:
-        return self.text("event")
-
-    @property
-    def group(self) -> str:
-        return self.text("group")
-
-    @property
-    def at(self) -> str:
-        return self.text("at")[:40] or _NO_TIME
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """The step and the round, from 1; 0: before the first step, and for a step without rounds."""
-        return self.count("step") or 0, self.count("round") or 0
-
-    @property
-    def round_text(self) -> str:
-        step, round_ = self.place
-        return f"step {step}{f', round {round_}' if round_ else ''}" if step else "before step 1"
-
-    @property
-    def place_text(self) -> str:
-        return f"{'rollback, ' if self.truth('rollback') else ''}{self.round_text}"
 
 
 class Lines:
@@ -84,7 +19,7 @@ class Lines:
     def __init__(self, *, several: bool) -> None:
         self._several, self._output = several, Output()
 
-    def event(self, document: Mapping[str, object]) -> None:
+    def event(self, document: EventDocument) -> None:
         event = Event(document)
         name = f"{safe_text(shown_id(event.group))}: " if self._several and event.group else ""
         lines = [f"{safe_text(event.at)} {name}{safe_text(text)}" for text in event_texts(event)]
@@ -94,7 +29,7 @@ class Lines:
     def draw(self, runs: Sequence[RunStatus], fleet: FleetStatus | None = None) -> None:
         """Only events are printed."""
 
-    def end(self, document: Mapping[str, object]) -> None:
+    def end(self, document: EventDocument) -> None:
         """Each run's end is an event."""
 
 

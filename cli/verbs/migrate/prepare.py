@@ -190,12 +190,11 @@ def _found(plan: Plan, former: FormerRuns, notes: NotesFile, execution: Executio
         last = opened[-1]
         yield f"Step {last} of {len(plan.steps)} is complete: its gate opened at {notes.notes.opened[last].at}."
     if former.end is not None:
-        event = former.end
-        is_stopped = event["event"] == "stopped"
-        how = f"stopped: {event['message']}" if is_stopped else f"{event['event'].replace('-', ' ')}."
-        yield f"The last run ended at {event['at']}: {how}"
+        end = former.end
+        how = f"stopped: {end.text('message')}" if end.kind == "stopped" else f"{end.kind.replace('-', ' ')}."
+        yield f"The last run ended at {end.at}: {how}"
     elif former.events:
-        yield f"The last run was killed: its last event is of {former.events[-1]['at']}."
+        yield f"The last run was killed: its last event is of {former.events[-1].at}."
     if running := former.running:
         names = first_names([hook.member for hook in running])
         yield f"The command that it started for {names} is still running: its end is awaited first."

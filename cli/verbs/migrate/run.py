@@ -14,11 +14,10 @@ from cli.verbs.migrate import event_documents as documents
 from cli.verbs.migrate.bridge_process import BridgeProcess
 from cli.verbs.migrate.event_documents import EventDocument, Facts, event_document
 from cli.verbs.migrate.hook import Hook, start_hook
-from cli.verbs.migrate.next_commands import NextCommands
 from cli.verbs.migrate.plan_data import plan_data
 from cli.verbs.migrate.prepare import PreparedPlan
 from cli.verbs.migrate.run_directory import RunDirectory
-from cli.verbs.migrate.settings import RunSettings
+from cli.verbs.migrate.settings import NextCommands, RunSettings
 from cli.verbs.migrate.sighting import Lookout
 from cli.verbs.migrate.telling import InHand, RunStatus
 from migration.execution.events import (

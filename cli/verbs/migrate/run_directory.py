@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from cli.errors import CommandError, UsageError
-from cli.verbs.migrate.event_documents import EventDocument
+from cli.verbs.migrate.event_documents import Event, EventDocument
 from cli.verbs.migrate.hook import FormerHook
 from migration.execution.events import RollbackBegan
 from migration.execution.memory import ExecutionMemory, Resumed
@@ -26,16 +26,18 @@ EVENTS = "events.jsonl"
 SUFFIX = ".run"
 _LOCK = "lock"
 _ENDS = ("finished", "rolled-back", "stopped")
-_TEXTS = {
-    "hook-began": ("name",),
-    "hook-runs": ("name", "started"),
-    "hook-ended": ("name",),
-    "stopped": ("message",),
-    "member-returned": ("member", "id"),
-    "member-rejoined": ("member", "id"),
-    "rolling-back": ("rule", "message"),
+_OF_ALL: Mapping[str, type] = {"event": str, "plan": str, "at": str}
+_NEEDED: Mapping[str, Mapping[str, type]] = {
+    "hook-began": {"name": str, "members": list, "step": int},
+    "hook-runs": {"name": str, "started": str, "process": int},
+    "hook-ended": {"name": str},
+    "member-returned": {"member": str, "id": str},
+    "member-rejoined": {"member": str, "id": str},
+    "step-ended": {"step": int},
+    "stopped": {"message": str},
+    "rolling-back": {"rule": str, "message": str, "begun": dict, "absent": list, "ids": list},
 }
-_LISTS = {"hook-began": ("members",), "rolling-back": ("absent", "ids")}
+"""What an event must have so that a run can continue."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,7 @@ class FormerRuns:
     """What the log of a plan's runs says. A line that was cut off, or is damaged, is as if it had not been written:
     then a member may be restarted once more, but is never left out."""
 
-    events: tuple[Mapping[str, Any], ...] = ()
+    events: tuple[Event, ...] = ()
     damaged: int = 0  # Lines that cannot be read, without a last one that was cut off
     others: int = 0  # Events of another plan
 
@@ -64,71 +66,63 @@ class FormerRuns:
             return None
         hooks: set[tuple[int, str]] = set()
         for event in self.events:
-            if event["event"] == "rolled-back":
+            if event.kind == "rolled-back":
                 hooks.clear()
-            elif event["event"] == "hook-began":
-                hooks |= {(event["step"], member) for member in event["members"]}
+            elif event.kind == "hook-began":
+                hooks |= {(event.place[0], member) for member in event.texts("members")}
         return frozenset(hooks)
 
     @property
     def running(self) -> tuple[FormerHook, ...]:
         """The hooks of former runs that are still running."""
+        began = [event for event in self.events if event.kind == "hook-runs"]
         hooks = (
-            FormerHook(member=event["name"], process=event["process"], started=event["started"])
-            for event in self.events
-            if event["event"] == "hook-runs"
+            FormerHook(
+                member=event.text("name"), process=event.count("process") or 0, started=event.text("started")
+            )
+            for event in began
         )
         return tuple(hook for hook in hooks if hook.is_running)
 
     @property
-    def end(self) -> Mapping[str, Any] | None:
+    def end(self) -> Event | None:
         """How the last run ended; None if it was killed, or there was none."""
-        last = next(
-            (event for event in reversed(self.events) if event["event"] in ("run-began", *_ENDS)), None
-        )
-        return None if last is None or last["event"] == "run-began" else last
+        ends = (event for event in reversed(self.events) if event.kind in ("run-began", *_ENDS))
+        last = next(ends, None)
+        return None if last is None or last.kind == "run-began" else last
+
+    @property
+    def documents(self) -> Iterator[EventDocument]:
+        return (event.document for event in self.events)
 
 
-def _remember(
-    memory: ExecutionMemory, event: Mapping[str, Any], members: Mapping[str, PlannedMember]
-) -> None:
+def _remember(memory: ExecutionMemory, event: Event, members: Mapping[str, PlannedMember]) -> None:
     """`members`: those of the plan."""
-    match event["event"]:
+    step, present = event.place[0], tuple(PlannedMember(id=id_) for id_ in event.texts("ids"))
+    match event.kind:
         case "hook-began":
-            stops = event.get("action") == RoundAction.STOP.value
-            members_, ids = event["members"], _texts(event, "ids")
-            are_known = len(ids) == len(members_)
+            hooked, ids = event.texts("members"), event.texts("ids")
+            stops = event.text("action") == RoundAction.STOP.value
             memory.hook_began(
-                event["step"], members_, ids if are_known else [""] * len(members_), stops=stops
+                step, hooked, ids if len(ids) == len(hooked) else [""] * len(hooked), stops=stops
             )
-        case "hook-ended" if event.get("problem"):
-            memory.hook_failed(_texts(event, "members"))
-        case "member-returned" | "member-rejoined" if event["member"] in members:
-            memory.returned(event["member"], replace(members[event["member"]], id=event["id"]))
+        case "hook-ended" if event.text("problem"):
+            memory.hook_failed(event.texts("members"))
+        case "member-returned" | "member-rejoined" if (member := event.text("member")) in members:
+            memory.returned(member, replace(members[member], id=event.text("id")))
         case "rolling-back":
-            memory.rollback_began(_rollback(event))
-        case "step-ended" if event.get("rollback"):
-            memory.step_undone(event["step"], [PlannedMember(id=id_) for id_ in _texts(event, "ids")])
+            rule = next((rule for rule in StopRule if rule.value == event.text("rule")), StopRule.BACK)
+            stop = ExecutionStop(rule=rule, message=event.text("message"), at_s=0.0)
+            begun, absent = event.part("begun"), event.texts("absent")
+            seats = {int(step): begun.texts(step) for step in begun.document}
+            began = RollbackBegan(at_s=0.0, stop=stop, begun=seats, absent=absent, members=present)
+            memory.rollback_began(began)
+        case "step-ended" if event.truth("rollback"):
+            memory.step_undone(step, present)
         case "rolled-back":
             memory.rolled_back()
         case "stopped" | "finished":
             memory.run_ended()
-
-
-def _rollback(event: Mapping[str, Any]) -> RollbackBegan:
-    rule = next((rule for rule in StopRule if rule.value == event["rule"]), StopRule.BACK)
-    return RollbackBegan(
-        at_s=0.0,
-        stop=ExecutionStop(rule=rule, message=event["message"], at_s=0.0),
-        begun={int(step): tuple(map(str, seats)) for step, seats in event["begun"].items()},
-        absent=_texts(event, "absent"),
-        members=tuple(PlannedMember(id=id_) for id_ in _texts(event, "ids")),
-    )
-
-
-def _texts(event: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    values = event.get(name)
-    return tuple(map(str, values)) if isinstance(values, list) else ()
 
 
 def directory_of(plan_file: Path) -> Path:
@@ -144,44 +138,36 @@ def read_former_runs(directory: Path, plan: Plan) -> FormerRuns:
         return FormerRuns()
     except OSError as error:
         raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from None
-    events: list[Mapping[str, Any]] = []
+    events: list[Event] = []
     damaged = others = 0
     for number, line in enumerate(lines, 1):
         event = _event(line)
         if event is None:
             damaged += number < len(lines) or line.endswith(b"\n")
-        elif event["plan"] != plan_id:
+        elif event.text("plan") != plan_id:
             others += 1
         else:
             events.append(event)
     return FormerRuns(events=tuple(events), damaged=damaged, others=others)
 
 
-def _event(line: bytes) -> Mapping[str, Any] | None:
+def _event(line: bytes) -> Event | None:
     """The event of a line; None if it is damaged."""
     try:
-        event = json.loads(line)
+        document = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(event, dict) or not all(
-        isinstance(event.get(name), str) for name in ("event", "plan", "at")
-    ):
+    if not isinstance(document, dict):
         return None
-    kind = event["event"]
-    is_whole = all(isinstance(event.get(name), str) for name in _TEXTS.get(kind, ()))
-    for name in _LISTS.get(kind, ()):
-        values = event.get(name)
-        is_whole &= isinstance(values, list) and all(isinstance(value, str) for value in values)
-    if kind in ("hook-began", "step-ended"):
-        is_whole &= isinstance(event.get("step"), int)
-    if kind == "rolling-back":
-        begun = event.get("begun")
-        is_whole &= isinstance(begun, dict) and all(
-            step.isdecimal() and isinstance(seats, list) for step, seats in begun.items()
-        )
-    if kind == "hook-runs":
-        is_whole &= isinstance(event.get("process"), int)
-    return event if is_whole else None
+    event = Event(document)
+    needed = {**_OF_ALL, **_NEEDED.get(event.kind, {})}
+    if not all(isinstance(document.get(name), kind) for name, kind in needed.items()):
+        return None
+    begun = event.part("begun") if "begun" in needed else Event({})
+    lists = [document[name] for name, kind in needed.items() if kind is list]
+    lists += begun.document.values()
+    is_whole = all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in lists)
+    return event if is_whole and all(map(str.isdecimal, begun.document)) else None
 
 
 class EventDirectory:
@@ -228,7 +214,6 @@ class RunDirectory(EventDirectory):
         except BaseException:
             self.close()
             raise
-        self.former = read_former_runs(self.path, plan)
 
 
 def lock_directory() -> Path:

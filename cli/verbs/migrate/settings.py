@@ -1,15 +1,40 @@
-"""What is the same for all plans of a command."""
+"""What is the same for all plans of a command, with the commands that an operator types when a run has stopped."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from cli.options import SourceOptions
 from cli.verbs.migrate.hook import command_of
-from cli.verbs.migrate.next_commands import NextCommands
 from cli.verbs.migrate.options import OnStop, RunOptions
+from migration.execution.events import Place
 from migration.execution.stops import ExecutionLimits
+from migration.model import Plan
 
 LOOK_MS = 10_000  # How long a look at a group waits at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextCommands:
+    again: str  # The command that is running
+    back: str  # The same for a single plan, which is to follow, with `--back`
+    connection: str  # The options of the cluster
+
+    def after_stop(
+        self, file: Path, plan: Plan, place: Place, *, is_rollback: bool, has_begun: bool
+    ) -> Iterator[str]:
+        """What shows where the group stands; then, to continue, and to roll this group back alone."""
+        group = shlex.join(["--", plan.group] if plan.group.startswith("-") else [plan.group])
+        step, round_ = place
+        if not is_rollback:
+            of_round = f" --round {round_}" if round_ and round_ < len(plan.steps[step - 1].rounds) else ""
+            yield f"kohort gate {shlex.quote(str(file))} --step {step}{of_round} {self.connection}"
+        yield f"kohort diagnose {self.connection} {group}"
+        if not is_rollback:
+            yield self.again
+        if has_begun:
+            yield f"{self.back} {shlex.quote(str(file))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

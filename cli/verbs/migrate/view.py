@@ -17,7 +17,8 @@ from cli.render.document import columns
 from cli.render.fit import without_middle
 from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, plain
-from cli.verbs.migrate.lines import Event, event_texts, named
+from cli.verbs.migrate.event_documents import Event
+from cli.verbs.migrate.lines import event_texts, named
 from cli.verbs.migrate.telling import FleetStatus, Output, RunStatus
 from cli.verbs.migrate.view_run import (
     LEAST_TEXT,

@@ -9,7 +9,8 @@ from cli.render.document import Column, columns
 from cli.render.fit import is_sentence, short_names, without_middle
 from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, line_width
-from cli.verbs.migrate.lines import Event, answer_of, figure_text, stop_text
+from cli.verbs.migrate.event_documents import Event
+from cli.verbs.migrate.lines import answer_of, figure_text, stop_text
 from cli.verbs.migrate.telling import RunStatus
 from groups.counts import counted
 from groups.times import seconds_text

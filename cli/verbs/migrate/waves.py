@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from types import FrameType
 
 from cli.errors import CommandError, UsageError
-from cli.verbs.migrate import fleet_documents as documents
+from cli.verbs.migrate import event_documents as documents
 from cli.verbs.migrate.event_documents import EventDocument, Facts
 from cli.verbs.migrate.run import GroupRun
 from cli.verbs.migrate.telling import FleetStatus, RunStatus, Telling

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.verbs.migrate.lines import Event, Lines, event_texts
+from cli.verbs.migrate.event_documents import Event
+from cli.verbs.migrate.lines import Lines, event_texts
 from tests.cli.schemas import faults
 from tests.cli.verbs.migrate.stories import STORIES, others, rolled_back, stopped
 from tests.support.golden import assert_recorded

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from cli.render.lines import cut, plain
-from cli.verbs.migrate.lines import Event, event_texts
+from cli.verbs.migrate.event_documents import Event
+from cli.verbs.migrate.lines import event_texts
 from cli.verbs.migrate.telling import FleetStatus, InHand, RunStatus
 from cli.verbs.migrate.view import LiveState, LiveView, LoggedEvent, view_lines
 from cli.verbs.migrate.view_run import Cost, bar, cells

@@ -19,6 +19,7 @@ from cli.verbs.migrate.waves import Conductor
 from migration.execution.fleet import Fleet, FleetGroup, GroupPhase, WaveOptions
 from migration.execution.stops import ExecutionStop, StopRule
 
+pytestmark = pytest.mark.usefixtures("handled_interrupts")
 FINISHED, STOPPED, HELD, WAITING = (
     GroupPhase.FINISHED, GroupPhase.STOPPED, GroupPhase.HELD, GroupPhase.WAITING,
 )  # fmt: skip
