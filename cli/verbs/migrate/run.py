@@ -111,7 +111,7 @@ class GroupRun:
         self._interrupts += 1
 
     def hold(self) -> None:
-        """The window has closed. It ends after the round in progress; a rollback, or the watch at the end, goes on."""
+        """The window has closed. It ends after the round in progress; a rollback, or the watch at the end, continues."""
         self._is_held = True
         self.interrupt()
 

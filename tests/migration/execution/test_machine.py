@@ -143,7 +143,7 @@ def alike() -> Group:
     )
 
 
-def test_members_that_look_alike_are_told_apart_by_their_ids() -> None:
+def test_members_that_look_alike_are_distinguished_by_their_ids() -> None:
     group = alike()
     rig = Rig(group, plan_of(group, COOPERATIVE))
     restarted = []

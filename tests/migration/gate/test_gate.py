@@ -58,7 +58,7 @@ def namesakes(group: Group) -> Group:
 
 OF_NAMESAKES = plan_for(namesakes(BEFORE), Destination.CONSUMER)
 REJOINED = namesakes(consumer((2, CONSUMER), (2, CLASSIC), (1, CLASSIC)))
-"""One was converted; of the others, one lost its session, so that its id is none of the plan."""
+"""One was converted; of the others, one lost its session, so that the plan does not have its id."""
 BACK = plan_for(ROLLED, Destination.CLASSIC)
 OFFLINE = plan_for(BEFORE, Destination.COOPERATIVE, "librdkafka:2.5.0")
 EMPTY = classic(0, 0, 0)
