@@ -55,6 +55,11 @@ class Seats:
         """Take the members of the group as they are now, without temporary ones. One whose process was killed is a
         member until its session expires: it can return before its former id has left."""
         self._present = frozenset(member.id for member in members)
+        for member in members:
+            seat = self._seat_of.get(member.id)
+            if seat is not None and not self.is_present(seat):
+                # After an outage, a resumed execution cannot know which of two ids is the newer one: one remains
+                self._latest[seat] = replace(member, library=self._latest[seat].library)
         new = [member for member in members if member.id not in self._seat_of]
         gone = [member for member in self._latest.values() if member.id not in self._present]
         restarted = [self._latest[seat] for seat in being_restarted if self.is_present(seat)]
