@@ -114,10 +114,11 @@ class CostMeter:
         return seen.lag * (seen.at_s - began_s) / (seen.written - written)
 
 
-def most_without_owner_s(step: Step, partitions: int, tolerance: float) -> float | None:
+def most_without_owner_s(plan: Plan, step: Step, tolerance: float) -> float | None:
     """The partition-seconds beyond which a step costs more than it may; None: it was not rehearsed."""
     if step.rehearsed is None:
         return None
+    partitions = sum(plan.baseline.partitions.values()) if plan.baseline else 0
     return max(step.rehearsed.worst.without_owner_s * tolerance, LEAST_PARTITION_S * partitions)
 
 

@@ -31,15 +31,13 @@ from migration.execution.events import (
     StopBridge,
 )
 from migration.execution.gates import Steadiness, judge_back, judge_round
-from migration.execution.hands import Hands
+from migration.execution.hands import Hands, HookMaker
 from migration.execution.memory import Resumed
-from migration.execution.orders import HookMaker
 from migration.execution.preflight import check_plan, processes_of
-from migration.execution.rollback import begun_until, rollback_plan
-from migration.execution.rounds import START, PlanRounds, place_text
+from migration.execution.rollback import rollback_plan
+from migration.execution.rounds import START, PlanRounds, place_text, standing
 from migration.execution.rules import Broken, RoundView, Watch, broken_rule, unread
 from migration.execution.seats import SeatChanges, Seats
-from migration.execution.standing import standing
 from migration.execution.stops import ExecutionLimits, ExecutionStop, StopRule
 from migration.gate.observation import GateResult
 from migration.model import SESSION_S, Plan, PlannedMember, RoundAction, Step
@@ -269,15 +267,15 @@ class Execution:
             return StopRule.BRIDGE, f"The bridge ended: {seen.bridge_problem}."
         if self.step is None:
             return None
-        rollout, baseline = self.step.rollout, self.plan.baseline
+        rollout = self.step.rollout
         view = RoundView(
+            plan=self.plan,
             step=self.step,
             start=rollout.start if rollout and not self._bridging.asked else None,
             hands=self._hands,
             away=self._rounds.away(self.place),
             returned={seat for seat in self._hands.ended if self._has_returned(seat)},
             costs=None if self.is_rollback else self.present_costs,
-            partitions=sum(baseline.partitions.values()) if baseline else 0,
         )
         return broken_rule(self._watch, seen, changes, self.seats, view, self.limits)
 
@@ -287,7 +285,7 @@ class Execution:
         where = place_text(self.place, is_rollback=self.is_rollback)
         stop = ExecutionStop(rule=rule, message=f"{where}: {what}", at_s=at_s)
         goes_back = self._rolls_back and not self.is_rollback and stop.allows_rollback
-        goes_back = goes_back and bool(begun_until(self._rounds, self.place, self._hands, self._outside))
+        goes_back = goes_back and bool(self._hands.begun_until(self._rounds, self.place, self._outside))
         if self.stop is None:
             self.stop = stop
         elif self.is_rollback or (self._rolls_back and not goes_back):
@@ -536,7 +534,7 @@ class Execution:
         began = RollbackBegan(
             at_s=seen.at_s,
             stop=self.stop,
-            begun=begun_until(self._rounds, self.place, self._hands, self._outside),
+            begun=self._hands.begun_until(self._rounds, self.place, self._outside),
             absent=tuple(seat for seat in self.seats if seat in absent),
             members=members,
         )

@@ -5,9 +5,6 @@ from dataclasses import replace
 
 from groups.model import GroupType, MemberProtocol
 from migration.bridge import BRIDGE
-from migration.execution.events import Place
-from migration.execution.hands import Hands
-from migration.execution.rounds import START, PlanRounds
 from migration.model import (
     Condition,
     Destination,
@@ -30,21 +27,6 @@ _REVERSE = {
     RoundAction.STOP: RoundAction.START,
     RoundAction.START: RoundAction.STOP,
 }
-
-
-def begun_until(
-    rounds: PlanRounds, place: Place, hands: Hands, outside: Mapping[int, Collection[str]]
-) -> Mapping[int, tuple[str, ...]]:
-    """By step up to this place, the members that may run otherwise than before it: those on which a hook began, all of
-    its rounds if that is not known, and those that were restarted although it was not their turn (`outside`)."""
-    begun = {step: {*members} for step, members in hands.by_step.items()}
-    if not hands.is_known:
-        for other in rounds.places:
-            if START < other <= place:
-                begun.setdefault(other[0], set()).update(rounds.members(other))
-    for step, members in outside.items():
-        begun.setdefault(step, set()).update(members)
-    return {step: tuple(sorted(members)) for step, members in begun.items() if members}
 
 
 def rollback_plan(plan: Plan, begun: Mapping[int, Collection[str]], absent: Collection[str] = ()) -> Plan:

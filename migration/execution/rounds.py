@@ -1,8 +1,11 @@
-"""The rounds of a plan in order, and whether a group shows that one is complete."""
+"""The rounds of a plan in order, whether a group shows that one is complete, and where a group is when an execution
+stops."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from groups.counts import counted
 from groups.model import Group, Member, usual_protocol
+from migration.bridge import BRIDGE
 from migration.execution.events import Place
 from migration.execution.seats import Seats
 from migration.model import MemberStart, Plan, PlannedMember, Rollout, RoundAction, Step
@@ -120,3 +123,44 @@ def runs_as(member: Member, start: MemberStart) -> bool:
 
 def _member(group: Group | None, id_: str) -> Member | None:
     return next((member for member in group.members if member.id == id_), None) if group else None
+
+
+def standing(
+    rounds: PlanRounds,
+    place: Place,
+    group: Group | None,
+    seats: Seats,
+    is_done: Callable[[Place, str, Group | None], bool],
+) -> Iterator[str]:
+    """`group`: as it was last seen; `is_done`: whether a member is as a round leaves it."""
+    total = len(list(seats))
+    present = [seat for seat in seats if seats.is_present(seat)]
+    if group is None:
+        yield "The group does not exist."
+    else:
+        protocol = f" ({group.protocol})" if group.protocol else ""
+        members = f"{len(present)} of its {counted(total, 'member')}"
+        yield f"The group is {group.type.value}{protocol}, {group.state.value}, with {members}."
+    absent = [seat for seat in seats if not seats.is_present(seat)]
+    stopped = [seat for seat in absent if seat in rounds.away(place) and not rounds.is_rollback]
+    if missing := [seat for seat in absent if seat not in stopped]:
+        yield f"Not in the group: {seats.names(missing)}."
+    if stopped:
+        yield f"Stopped by the plan: {seats.names(stopped)}."
+    if group is not None and any(member.client.id == BRIDGE for member in group.members):
+        yield f"{BRIDGE} is still a member."
+    if not place[0]:
+        return
+    of_step = {
+        seat: is_done(other, seat, group)
+        for other in rounds.of_step(place[0])
+        for seat in rounds.members(other)
+        if seat in seats
+    }
+    early = [seat for seat, done in of_step.items() if done]
+    late = [seat for seat, done in of_step.items() if not done]
+    where = f"Step {place[0]}{' of the rollback' if rounds.is_rollback else ''}"
+    if early:
+        yield f"{where}, as planned: {seats.names(early)}."
+    if late:
+        yield f"{where}, not yet as planned: {seats.names(late)}."

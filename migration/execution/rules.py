@@ -14,7 +14,7 @@ from migration.execution.rounds import runs_as
 from migration.execution.seats import SeatChanges, Seats
 from migration.execution.stops import ExecutionLimits, StopRule
 from migration.gate.observation import name_all
-from migration.model import MemberStart, RoundAction, Step
+from migration.model import MemberStart, Plan, RoundAction, Step
 
 REJOINED_S = 300.0
 """Within this time, several members with new ids that no command was to restart are no coincidence."""
@@ -24,13 +24,13 @@ REJOINED_S = 300.0
 class RoundView:
     """The round in progress, or whose gate is awaited."""
 
+    plan: Plan
     step: Step
     start: MemberStart | None  # As its members are started; None if they are stopped, or may run otherwise
     hands: Hands
     away: Collection[str]  # Members that need not be in the group
     returned: Collection[str]  # Members of the round that are in the group again
     costs: StepCosts | None
-    partitions: int  # Of the plan
 
     @property
     def action(self) -> RoundAction | None:
@@ -112,7 +112,7 @@ def _outside(
     watch.rejoined |= dict.fromkeys(others, seen.at_s)
     recent = [seat for seat, at_s in watch.rejoined.items() if seen.at_s - at_s < REJOINED_S]
     if again or (others and len(recent) > 1):
-        names = _names(seats, again or recent)
+        names = seats.names(again or recent)
         yield StopRule.OUTSIDE_RESTART, f"New ids, although it was not their turn: {names}."
 
 
@@ -128,7 +128,7 @@ def _unexpected(
     doubled = [seat for seat, at_s in watch.doubled_since_s.items() if seen.at_s - at_s >= limits.return_s]
     if doubled:
         for_s = seconds_text(limits.return_s)
-        what = f"Its former process has been a member too for {for_s}: {_names(seats, doubled)}."
+        what = f"Its former process has been a member too for {for_s}: {seats.names(doubled)}."
         yield StopRule.UNEXPECTED_MEMBER, what
 
 
@@ -146,7 +146,7 @@ def _lost(
     lost = [seat for seat in absent if seen.at_s - watch.absent_since_s[seat] >= limits.return_s]
     if lost:
         for_s = seconds_text(limits.return_s)
-        yield StopRule.MEMBER_LOST, f"Left the group, and not back for {for_s}: {_names(seats, lost)}."
+        yield StopRule.MEMBER_LOST, f"Left the group, and not back for {for_s}: {seats.names(lost)}."
 
 
 def _not_back(
@@ -165,11 +165,11 @@ def _not_back(
     if same := [seat for seat in late if seats.is_present(seat)]:
         since = [seat for seat, at_s in watch.rejoined.items() if at_s >= (view.hands.since_s or 0.0)]
         if since and view.action is RoundAction.RESTART:
-            asked = f"The command was given {_names(seats, same)}, which has the same id as before, {after}"
-            yield StopRule.WRONG_MEMBER, f"{asked}; instead {_names(seats, since)} has a new one."
-        yield StopRule.HOOK, f"Not restarted, {after}: {_names(seats, same)}."
+            asked = f"The command was given {seats.names(same)}, which has the same id as before, {after}"
+            yield StopRule.WRONG_MEMBER, f"{asked}; instead {seats.names(since)} has a new one."
+        yield StopRule.HOOK, f"Not restarted, {after}: {seats.names(same)}."
     if late:
-        yield StopRule.MEMBER_MISSING, f"Not in the group, {after}: {_names(seats, late)}."
+        yield StopRule.MEMBER_MISSING, f"Not in the group, {after}: {seats.names(late)}."
 
 
 def _wrong_configuration(seen: GroupSighting, seats: Seats, view: RoundView) -> _Broken:
@@ -184,7 +184,7 @@ def _wrong_configuration(seen: GroupSighting, seats: Seats, view: RoundView) -> 
         planned = f"{start.protocol.value} protocol" + (
             f" with {', '.join(start.assignors)}" if start.assignors else ""
         )
-        yield StopRule.WRONG_CONFIGURATION, f"Returned without the {planned}: {_names(seats, wrong)}."
+        yield StopRule.WRONG_CONFIGURATION, f"Returned without the {planned}: {seats.names(wrong)}."
 
 
 def _new_errors(watch: Watch, seen: GroupSighting, view: RoundView) -> _Broken:
@@ -203,7 +203,7 @@ def _too_expensive(seen: GroupSighting, view: RoundView, limits: ExecutionLimits
     step, costs = view.step, view.costs
     if costs is None or view.action is not RoundAction.RESTART:
         return  # While members are stopped, a stop makes it worse
-    most = most_without_owner_s(step, view.partitions, limits.tolerance)
+    most = most_without_owner_s(view.plan, step, limits.tolerance)
     if most is not None and costs.without_owner_s > most:
         spent = seconds_text(costs.without_owner_s)
         yield (
@@ -215,7 +215,3 @@ def _too_expensive(seen: GroupSighting, view: RoundView, limits: ExecutionLimits
     if late is not None and costs.lag_s is not None and costs.lag_s > late and seen.lag is not None:
         behind = f"{counted(seen.lag, 'record')} are not read, as many as are written in {seconds_text(costs.lag_s)}"
         yield StopRule.LAG, f"{behind}; {seconds_text(late)} are allowed."
-
-
-def _names(seats: Seats, members: Collection[str]) -> str:
-    return name_all([seats[seat] for seat in members])

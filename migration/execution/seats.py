@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from migration.gate.observation import ANY_MEMBER, SAME_CLIENT, SAME_PLACE, successors_of
+from migration.gate.observation import ANY_MEMBER, SAME_CLIENT, SAME_PLACE, name_all, successors_of
 from migration.model import PlannedMember
 
 
@@ -47,6 +47,10 @@ class Seats:
     @property
     def absent(self) -> frozenset[str]:
         return frozenset(seat for seat in self if not self.is_present(seat))
+
+    def names(self, seats: Iterable[str]) -> str:
+        """Who has these seats, for people."""
+        return name_all([self[seat] for seat in seats])
 
     def is_present(self, seat: str) -> bool:
         return self._latest[seat].id in self._present

@@ -13,15 +13,21 @@ from cli.render.lines import Role
 from cli.selection import ReusableSource
 from cli.verbs.migrate.event_documents import Facts
 from cli.verbs.migrate.options import FleetOptions
-from cli.verbs.migrate.plan_data import plan_data
 from cli.verbs.migrate.prepare import PreparedPlan, check_runnable, prepare
-from cli.verbs.migrate.preview import restarts_to_come, stops_table
+from cli.verbs.migrate.preview import place_text, plan_data, restarts_to_come, stops_table
 from cli.verbs.migrate.settings import RunSettings
 from cli.verbs.plan.files import read_plan
 from groups.counts import counted
 from groups.times import seconds_text
-from migration.execution.fleet import Fleet, FleetGroup, GroupPhase, WaveOptions, fleet_group
-from migration.execution.windows import Window, read_window
+from migration.execution.fleet import (
+    Fleet,
+    FleetGroup,
+    GroupPhase,
+    WaveOptions,
+    Window,
+    fleet_group,
+    read_window,
+)
 from migration.model import Plan, PlanVerdict
 
 
@@ -243,8 +249,7 @@ def _state(prepared: PreparedPlan, group: FleetGroup, *, is_canary: bool) -> str
         return "to be rolled back"
     if not group.has_begun:
         return "canary" if is_canary else "to do"
-    step, round_ = prepared.place
-    return f"continues at step {step}" + (f", round {round_}" if round_ else "")
+    return f"continues at {place_text(prepared.place)}"
 
 
 def _rules(groups: Mapping[str, FleetGroup], options: WaveOptions) -> Iterator[str]:

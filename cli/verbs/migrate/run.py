@@ -14,8 +14,8 @@ from cli.verbs.migrate import event_documents as documents
 from cli.verbs.migrate.bridge_process import BridgeProcess
 from cli.verbs.migrate.event_documents import EventDocument, Facts, event_document
 from cli.verbs.migrate.hook import Hook, start_hook
-from cli.verbs.migrate.plan_data import plan_data
 from cli.verbs.migrate.prepare import PreparedPlan
+from cli.verbs.migrate.preview import plan_data
 from cli.verbs.migrate.run_directory import RunDirectory
 from cli.verbs.migrate.settings import NextCommands, RunSettings
 from cli.verbs.migrate.sighting import Lookout
@@ -111,7 +111,7 @@ class GroupRun:
         self._interrupts += 1
 
     def hold(self) -> None:
-        """The window has closed. It ends after the round in progress; a rollback, or the watch at the end, continues."""
+        """The window has closed. It ends after this round; a rollback, or the watch at the end, continues."""
         self._is_held = True
         self.interrupt()
 

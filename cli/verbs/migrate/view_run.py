@@ -238,9 +238,8 @@ def _costs(run: RunStatus, numbers: Iterable[int]) -> Iterator[Cost]:
         name = "lag" if run.lag is None else f"lag ({counted(run.lag, 'record')})"
         limit = most_lag_s(present, costs[0], tolerance) if present else None
         yield Cost(name, "lag_s", run.lag_s, limit=limit)
-    partitions = sum(plan.baseline.partitions.values()) if plan.baseline else 0
     is_judged = len(steps) == 1 and run.phase is not Phase.FINISHED
-    limit = most_without_owner_s(steps[0], partitions, tolerance) if is_judged else None
+    limit = most_without_owner_s(plan, steps[0], tolerance) if is_judged else None
     names = {"without owner": "without_owner_s", "rebalances": "rebalances", "time": "lasted_s"}
     for name, figure in names.items():
         median, worst = (

@@ -7,8 +7,7 @@ from random import Random
 
 import pytest
 
-from migration.execution.fleet import Fleet, FleetGroup, GroupPhase, Spread, WaveOptions, fleet_group
-from migration.execution.windows import Window
+from migration.execution.fleet import Fleet, FleetGroup, GroupPhase, Spread, WaveOptions, Window, fleet_group
 from tests.migration.cases import CONSUMER
 from tests.migration.rehearsal.groups import classic_group, plan_of
 from tests.support.long import cases

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from migration.execution.windows import Window, is_open, next_change, read_window
+from migration.execution.fleet import Window, is_open, next_change, read_window
 from tests.support.long import cases
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "UTC")

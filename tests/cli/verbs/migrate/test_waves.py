@@ -13,9 +13,9 @@ import pytest
 
 from cli.errors import CommandError, UsageError
 from cli.verbs.migrate.event_documents import Facts
+from cli.verbs.migrate.fleet_run import Conductor
 from cli.verbs.migrate.run import GroupRun
 from cli.verbs.migrate.telling import JsonLines
-from cli.verbs.migrate.waves import Conductor
 from migration.execution.fleet import Fleet, FleetGroup, GroupPhase, WaveOptions
 from migration.execution.stops import ExecutionStop, StopRule
 
