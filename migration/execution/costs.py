@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from groups.model import Group, GroupState, GroupType
 from migration.execution.events import GroupSighting
-from migration.model import Plan, Step
+from migration.model import Plan, RoundAction, Step, StepFigures
 from migration.plan import epoch_of
 
 _REBALANCING = frozenset({GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE})
@@ -114,12 +114,20 @@ class CostMeter:
         return seen.lag * (seen.at_s - began_s) / (seen.written - written)
 
 
+def _worst(step: Step) -> StepFigures | None:
+    """The worst rehearsal of a step that restarts members. Others have no limits: while members are stopped, a stop
+    makes it worse."""
+    restarts = step.rollout is not None and step.rollout.action is RoundAction.RESTART
+    return step.rehearsed.worst if restarts and step.rehearsed is not None else None
+
+
 def most_without_owner_s(plan: Plan, step: Step, tolerance: float) -> float | None:
-    """The partition-seconds beyond which a step costs more than it may; None: it was not rehearsed."""
-    if step.rehearsed is None:
+    """The partition-seconds beyond which a step costs more than it may; None: it has no limit."""
+    worst = _worst(step)
+    if worst is None:
         return None
     partitions = sum(plan.baseline.partitions.values()) if plan.baseline else 0
-    return max(step.rehearsed.worst.without_owner_s * tolerance, LEAST_PARTITION_S * partitions)
+    return max(worst.without_owner_s * tolerance, LEAST_PARTITION_S * partitions)
 
 
 def most_lag_s(step: Step, costs: StepCosts, tolerance: float) -> float | None:
@@ -129,8 +137,8 @@ def most_lag_s(step: Step, costs: StepCosts, tolerance: float) -> float | None:
 
 
 def most_lag_growth_s(step: Step, tolerance: float) -> float | None:
-    """By how much the lag may grow in a step; None: it was not rehearsed."""
-    if step.rehearsed is None or step.rehearsed.worst.lasted_s is None:
+    """By how much the lag may grow in a step; None: it has no limit."""
+    worst = _worst(step)
+    if worst is None or worst.lasted_s is None:
         return None
-    a_round_s = step.rehearsed.worst.lasted_s / max(1, len(step.rounds))
-    return max(LEAST_LAG_S, a_round_s * tolerance)
+    return max(LEAST_LAG_S, worst.lasted_s / max(1, len(step.rounds)) * tolerance)

@@ -201,8 +201,8 @@ def _new_errors(watch: Watch, seen: GroupSighting, view: RoundView) -> _Broken:
 
 def _too_expensive(seen: GroupSighting, view: RoundView, limits: ExecutionLimits) -> _Broken:
     step, costs = view.step, view.costs
-    if costs is None or view.action is not RoundAction.RESTART:
-        return  # While members are stopped, a stop makes it worse
+    if step is None or costs is None:
+        return
     most = most_without_owner_s(view.plan, step, limits.tolerance)
     if most is not None and costs.without_owner_s > most:
         spent = seconds_text(costs.without_owner_s)
