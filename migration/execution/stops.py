@@ -47,17 +47,10 @@ class ExecutionStop:
         return self.rule not in _NOT_BACK
 
 
-_NOT_BACK = frozenset(
-    {
-        StopRule.PLAN,
-        StopRule.UNREADABLE,
-        StopRule.REFUSED,
-        StopRule.INTERRUPTED,
-        StopRule.WINDOW,
-        StopRule.LOG,
-        StopRule.OUTSIDE_RESTART,
-    }
-)
+_NOT_BACK = {
+    *(StopRule.PLAN, StopRule.UNREADABLE, StopRule.REFUSED, StopRule.INTERRUPTED),
+    *(StopRule.WINDOW, StopRule.LOG, StopRule.OUTSIDE_RESTART),
+}
 
 REMEDIES = {
     StopRule.PLAN: "Make a new plan of the group as it is now: kohort plan.",

@@ -19,9 +19,7 @@ class MigrationEnds:
     runs: int = 0
     seed: int  # The first one
     left: Counter[str] = field(default_factory=Counter)  # How many by the group that was left
-    back_rules: Counter[str] = field(
-        default_factory=Counter
-    )  # How many by the rule that stopped the rollback
+    back_rules: Counter[str] = field(default_factory=Counter)  # How many by what stopped the rollback
 
 
 @dataclass(slots=True, kw_only=True)

@@ -57,11 +57,8 @@ class Troubles:
     def texts(self) -> Iterator[str]:
         yield from (f"hook {number}: {fault.value}" for number, fault in sorted(self.hooks.items()))
         if self.killed is not None:
-            again = (
-                ""
-                if self.killed.returns_s is None
-                else f", started again after {self.killed.returns_s:.0f} s"
-            )
+            returns_s = self.killed.returns_s
+            again = "" if returns_s is None else f", started again after {returns_s:.0f} s"
             yield f"{self.killed.member} dies at hook {self.killed.after_hook}{again}"
         for death in self.deaths:
             yield f"Kohort is killed at {death.at_s:.0f} s, and started again {death.away_s:.0f} s later"

@@ -19,7 +19,6 @@ from cli.render.document import Document
 from cli.render.output_format import OutputFormat
 from cli.selection import ReusableSource, is_live
 from cli.verbs.migrate.fleet_plans import (
-    FleetPlans,
     fleet_of,
     fleet_preview,
     prepare_fleet,
@@ -30,7 +29,7 @@ from cli.verbs.migrate.fleet_run import FleetRun, check_free, journal_of
 from cli.verbs.migrate.lines import Lines
 from cli.verbs.migrate.options import FleetOptions, RunOptions
 from cli.verbs.migrate.preview import preview_document, question
-from cli.verbs.migrate.settings import NextCommands, RunSettings, settings_of
+from cli.verbs.migrate.settings import NextCommands, settings_of
 from cli.verbs.migrate.telling import JsonLines, Telling
 from cli.verbs.migrate.view import LiveView
 from cli.verbs.plan.action import connection_of, repeated_command
@@ -61,7 +60,8 @@ def migrate_groups(
     machine = fleet_of(plans, waves)
     if consent.place is not None:
         notice(f"the target is {consent.place}")
-    preview = fleet_preview(plans, settings, waves) if is_fleet else _preview(plans, settings)
+    prepared = list(plans.prepared.values())
+    preview = fleet_preview(plans, settings, waves) if is_fleet else preview_document(prepared, settings)
     if not consent.execute or not plans.groups:
         notice(PREVIEW if plans.groups else stopping.NOTHING_DONE)
         emit(preview, output, ExitStatus.FALSE if consent.execute and plans.has_blocked else ExitStatus.DONE)
@@ -70,9 +70,7 @@ def migrate_groups(
         journal = stack.enter_context(journal_of(named[0])) if is_fleet else None
         check_free(plans)
         if not consent.is_given:
-            waiting = [
-                plans.prepared[group.name] for group in plans.groups if group.phase is GroupPhase.WAITING
-            ]
+            waiting = [plans.prepared[one.name] for one in plans.groups if one.phase is GroupPhase.WAITING]
             with stopping.stoppable():
                 _ask(preview, question(waiting), consent, output)
         run = FleetRun(
@@ -85,10 +83,6 @@ def migrate_groups(
         )
         status = run.carry_out()
     raise typer.Exit(int(status))
-
-
-def _preview(plans: FleetPlans, settings: RunSettings) -> Document:
-    return preview_document(list(plans.prepared.values()), settings)
 
 
 def files_of(named: Sequence[Path]) -> list[Path]:

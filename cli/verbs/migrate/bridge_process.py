@@ -60,9 +60,8 @@ class BridgeProcess:
             errors="replace",
             start_new_session=True,
         )
-        self._reader = threading.Thread(
-            target=self._read, args=(self._process,), name=f"bridge of {self.group}"
-        )
+        name = f"bridge of {self.group}"
+        self._reader = threading.Thread(target=self._read, args=(self._process,), name=name)
         self._reader.start()
 
     def stop(self) -> None:
@@ -87,18 +86,8 @@ class BridgeProcess:
         consent = ["--confirm", place.name] if place and place.is_protected and place.name else ["--yes"]
         timeout = ["--timeout", str(self.source.timeout_ms)]
         connection = shlex.split(connection_of(self.source).kohort)
-        return [
-            "bridge",
-            *connection,
-            *timeout,
-            "--execute",
-            *consent,
-            "--watch",
-            "--output",
-            "json",
-            "--",
-            self.group,
-        ]
+        options = [*connection, *timeout, "--execute", *consent, "--watch", "--output", "json"]
+        return ["bridge", *options, "--", self.group]
 
     def _read(self, process: subprocess.Popen[str]) -> None:
         path = self.directory / OUTPUT

@@ -68,9 +68,8 @@ class Conductor:
     def conduct(self) -> WaveStatus:
         """Carry out all plans. Ctrl-C, or a terminal that is closed, ends the rounds in progress; a second one, or
         SIGTERM, everything at once. Signals that the parent process ignores stay ignored (nohup)."""
-        handlers = {
-            number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
-        }
+        numbers = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
+        handlers = {number: signal.getsignal(number) for number in numbers}
         before = {number: handler for number, handler in handlers.items() if handler is not signal.SIG_IGN}
         for number in before:
             signal.signal(number, self._signaled)
@@ -226,10 +225,8 @@ class FleetRun:
         for error in conductor.failures.values():
             if self.journal is None or not is_expected(error):
                 raise error
-        done = set(status.phases.values()) <= {GroupPhase.FINISHED}
-        return (
-            ExitStatus.DONE if done and all(one.is_done for one in self.plans.left_out) else ExitStatus.FALSE
-        )
+        is_done = set(status.phases.values()) <= {GroupPhase.FINISHED} and not self.plans.has_blocked
+        return ExitStatus.DONE if is_done else ExitStatus.FALSE
 
     def _maker(self, prepared: PreparedPlan) -> Callable[[], GroupRun]:
         def make() -> GroupRun:
@@ -258,15 +255,10 @@ class FleetRun:
 
     def _note_start(self) -> None:
         groups = self.plans.groups
-        self._note(
-            documents.fleet_began(
-                [group.name for group in groups],
-                [group.name for group in groups if group.phase is GroupPhase.FINISHED],
-                [left_out_data(one) for one in self.plans.left_out],
-                self.options,
-                resumed=any(group.has_begun for group in groups),
-            )
-        )
+        finished = [group.name for group in groups if group.phase is GroupPhase.FINISHED]
+        left_out = [left_out_data(one) for one in self.plans.left_out]
+        is_resumed, names = any(group.has_begun for group in groups), [group.name for group in groups]
+        self._note(documents.fleet_began(names, finished, left_out, self.options, resumed=is_resumed))
 
     def _note(self, facts: Facts) -> None:
         """Write an event of the fleet down, and tell it. Without its journal a fleet continues: each group has one."""
@@ -299,23 +291,13 @@ class FleetRun:
     def _summary(self, status: WaveStatus) -> Iterator[Path]:
         """The page of the fleet, from the events of all runs of its groups."""
         root = self.journal.path if self.journal else Path()
-        plans = {group: (one.file, one.plan) for group, one in self.plans.prepared.items()}
-        plans |= {one.group: (one.file, one.plan) for one in self.plans.left_out}
-        events = [
-            event
-            for file, plan in plans.values()
-            for event in read_former_runs(directory_of(file), plan).documents
-        ]
-        links = {
-            group: quote(os.path.relpath(directory_of(file) / HTML, root))
-            for group, (file, _) in plans.items()
-            if (directory_of(file) / HTML).exists()
-        }
-        unbegun = [
-            Unbegun(group=group, state="to come", why="")
-            for group, phase in status.phases.items()
-            if phase is GroupPhase.WAITING
-        ]
+        plans = [(directory_of(one.file), one.plan) for one in self.plans.prepared.values()]
+        plans += [(directory_of(one.file), one.plan) for one in self.plans.left_out]
+        events = [event for one in plans for event in read_former_runs(*one).documents]
+        pages = {plan.group: directory / HTML for directory, plan in plans if (directory / HTML).exists()}
+        links = {group: quote(os.path.relpath(page, root)) for group, page in pages.items()}
+        waiting = [group for group, phase in status.phases.items() if phase is GroupPhase.WAITING]
+        unbegun = [Unbegun(group=group, state="to come", why="") for group in waiting]
         unbegun += [Unbegun(group=one.group, state="left out", why=one.why) for one in self.plans.left_out]
         try:
             yield write_reports(root, events, FleetFacts(links=links, unbegun=unbegun, ends=status.ends))
@@ -328,9 +310,8 @@ def _keep_plan(prepared: PreparedPlan) -> None:
     try:
         replace_file(prepared.copy, yaml_lines(plan_to_data(prepared.plan)))
     except OSError as error:
-        raise CommandError(
-            f"{prepared.copy}: {error.strerror or error}: keep the plan in a writable directory"
-        ) from None
+        why = f"{error.strerror or error}: keep the plan in a writable directory"
+        raise CommandError(f"{prepared.copy}: {why}") from None
 
 
 def check_free(plans: FleetPlans) -> None:

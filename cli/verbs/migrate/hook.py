@@ -88,6 +88,9 @@ class Hook:
     def __post_init__(self) -> None:
         self._session = ProcessSession(self.process.pid)
 
+    def lasted_s(self, now_s: float) -> float:
+        return now_s - self.ends_s + self.timeout_s
+
     def poll(self, now_s: float) -> HookResult | None:
         """The result if it has ended. One that is late is ended; of one that prints without end, the last is kept."""
         status = self.process.poll()

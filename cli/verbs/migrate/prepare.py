@@ -51,6 +51,11 @@ class PreparedPlan:
         return directory_of(self.file)
 
     @property
+    def numbers(self) -> range:
+        """Of the steps of `way`."""
+        return range(1, len(self.way.steps) + 1)
+
+    @property
     def copy(self) -> Path:
         return self.directory / PLAN_COPY
 

@@ -115,10 +115,7 @@ def plan_data(
         "limits": {**asdict(settings.limits), "restart_s": settings.restart_s},
         "on_stop": "rollback" if settings.rolls_back else "stop",
         "restarts": restarts,
-        "steps": [
-            _step_data(prepared, settings, number, costs or {})
-            for number in range(1, len(prepared.way.steps) + 1)
-        ],
+        "steps": [_step_data(prepared, settings, number, costs or {}) for number in prepared.numbers],
         "stopped": stopped and {name: stopped[name] for name in rules},
         "report": None,
         "error": error,
@@ -176,8 +173,7 @@ def question(plans: Sequence[PreparedPlan]) -> str:
 
 
 def restarts_to_come(prepared: PreparedPlan) -> int:
-    numbers = range(1, len(prepared.way.steps) + 1)
-    restarts = (restart for number in numbers for restart in restarts_of(prepared, number))
+    restarts = (restart for number in prepared.numbers for restart in restarts_of(prepared, number))
     return sum(restart.state != "done" and restart.member.client_id != BRIDGE for restart in restarts)
 
 
@@ -216,9 +212,8 @@ def _begins(prepared: PreparedPlan) -> str:
     if prepared.due:
         return f"It begins {where}, with {first_names([hook.seat.label for hook in prepared.due])}."
     if not restarts_to_come(prepared):
-        return (
-            "Nothing is left to restart: only the last gate is checked, and the group is watched for a while."
-        )
+        left = "only the last gate is checked, and the group is watched for a while"
+        return f"Nothing is left to restart: {left}."
     gate = prepared.gate
     if gate is None or gate.open:
         return f"It begins {where}: the gate is open now."
@@ -236,15 +231,14 @@ def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, ste
     if not restarts:
         yield Text("Nothing is restarted: the step is awaited.")
     for libraries, change in _changes(restarts):
+        named = f"Lines of {libraries}" if libraries else "Lines"
         lines = [f"{key}={value}" for key, value in change.lines.items()]
         lines += [f"# remove: {key}" for key in change.removed]
         if lines:
-            yield Text(
-                f"Lines{f' of {libraries}' if libraries else ''}, against the configuration before the migration:"
-            )
+            yield Text(f"{named}, against the configuration before the migration:")
             yield Code(tuple(lines), language="properties")
         else:
-            yield Text(f"Lines{f' of {libraries}' if libraries else ''}: as before the migration.")
+            yield Text(f"{named}: as before the migration.")
         for remark in change.remarks:
             yield Text(_remark_text(remark), Role.WARNING)
     shown = restarts[:MOST_ROWS]
@@ -258,10 +252,8 @@ def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, ste
             "LIBRARY",
             "STATE",
         )
-    if len(restarts) > len(shown):
-        yield Text(
-            f"{counted(len(restarts) - len(shown), 'more member')}; --output json has all.", Role.FAINT
-        )
+    if rest := len(restarts) - len(shown):
+        yield Text(f"{counted(rest, 'more member')}; --output json has all.", Role.FAINT)
     if step.complete_when:
         yield Text(f"Gate: {step.complete_when}")
     if step.rehearsed is not None:
@@ -304,11 +296,8 @@ def _changes(restarts: Sequence[PlannedRestart]) -> Iterator[tuple[str, Settings
 
 
 def stops_table(settings: RunSettings) -> Table:
-    return table_of(
-        [{"rule": rule.value, "when": when} for rule, when in stop_texts(settings).items()],
-        ("RULE", "rule"),
-        ("WHEN", "when"),
-    )
+    rows: list[list[Cell]] = [[rule.value, when] for rule, when in stop_texts(settings).items()]
+    return Table(columns=columns("RULE", "WHEN"), rows=rows)
 
 
 def stop_texts(settings: RunSettings) -> Mapping[StopRule, str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from cli.selection import ReusableSource
 from cli.verbs.migrate import event_documents as documents
@@ -140,10 +141,8 @@ class GroupRun:
                     self._poll_hooks()
                     self._show()
                     time.sleep(TICK_S)
-                if self._interrupts < 2:
-                    execution.observe(
-                        lookout.look(time.monotonic(), execution.step)
-                    )  # Where the group is now
+                if self._interrupts < 2:  # Where the group is now
+                    execution.observe(lookout.look(time.monotonic(), execution.step))
             finally:
                 self._end_hooks()
                 self._bridge.stop()
@@ -168,11 +167,8 @@ class GroupRun:
         """What the bridge says, too; as a member it knows the leader, which a login may not be allowed to read."""
         self._note_bridge()
         group, leader = seen.group, self._bridge.leader
-        if (
-            group is not None
-            and group.leader is None
-            and any(leader == member.id for member in group.members)
-        ):
+        ids = {member.id for member in group.members} if group else set()
+        if group is not None and group.leader is None and leader in ids:
             group = replace(group, leader=leader, leader_problem=None)
         return replace(seen, group=group, asks=self._bridge.asks, bridge_problem=self._bridge.problem)
 
@@ -220,35 +216,31 @@ class GroupRun:
 
     def _start(self, order: RunHook) -> None:
         now_s, settings = time.monotonic(), self.settings
+        problem = ""
         if not self._note(documents.hook_began(order)):
-            self._hook_ended(
-                order, HookResult(at_s=now_s, member=order.member, problem="it was not started"), 0.0
-            )
-            return
-        try:
-            hook = start_hook(
-                settings.command,
-                order,
-                self.prepared.plan,
-                self.directory.path,
-                now_s,
-                settings.restart_s,
-                lambda process, mark: self._note(documents.hook_runs(order, process, mark)),
-            )
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            problem = f"it cannot be started: {where}{error.strerror or error}"
+            problem = "it was not started"
+        else:
+            where, times = (self.prepared.plan, self.directory.path), (now_s, settings.restart_s)
+            try:
+                hook = start_hook(settings.command, order, *where, *times, partial(self._note_process, order))
+            except OSError as error:
+                file = f"{error.filename}: " if error.filename else ""
+                problem = f"it cannot be started: {file}{error.strerror or error}"
+            else:
+                self._hooks.append(hook)
+                self.restarts += 1
+        if problem:
             self._hook_ended(order, HookResult(at_s=now_s, member=order.member, problem=problem), 0.0)
-            return
-        self._hooks.append(hook)
-        self.restarts += 1
+
+    def _note_process(self, order: RunHook, process: int, mark: str) -> None:
+        self._note(documents.hook_runs(order, process, mark))
 
     def _poll_hooks(self) -> None:
         for hook in list(self._hooks):
             result = hook.poll(time.monotonic())
             if result is not None:
                 self._hooks.remove(hook)
-                self._hook_ended(hook.order, result, time.monotonic() - hook.ends_s + hook.timeout_s)
+                self._hook_ended(hook.order, result, hook.lasted_s(time.monotonic()))
 
     def _hook_ended(self, order: RunHook, result: HookResult, lasted_s: float) -> None:
         self._note(documents.hook_ended(order, result, lasted_s))
@@ -360,13 +352,9 @@ class GroupRun:
 
     def _show(self) -> None:
         execution, now_s = self._execution, time.monotonic()
+        orders = [(hook.order, hook.lasted_s(now_s)) for hook in self._hooks]
         in_hand = tuple(
-            InHand(
-                label=hook.order.seat.label,
-                action=hook.order.action.value,
-                for_s=now_s - hook.ends_s + hook.timeout_s,
-            )
-            for hook in self._hooks
+            InHand(label=order.seat.label, action=order.action.value, for_s=for_s) for order, for_s in orders
         )
         costs = execution.present_costs
         self.status = RunStatus(

@@ -12,7 +12,7 @@ from cli.errors import ExitStatus, UsageError
 from cli.options import OutputOptions
 from cli.output import emit
 from cli.progress import Progress
-from cli.render.document import Block, Code, Document, Heading, Table, Text, columns
+from cli.render.document import Block, Code, Document, Heading, Text, table_of
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
 from cli.verbs.rehearse import action
@@ -25,10 +25,11 @@ from groups.times import seconds_text
 from migration.execution.machine import Phase
 from migration.execution.preflight import CannotCarryOutError
 from migration.rehearsal.as_migrate import Migrated, migrate_seed
-from migration.rehearsal.migrated import MigratedSum
+from migration.rehearsal.migrated import MigratedSum, MigrationEnds
 from migration.rehearsal.simulated_members import CannotRehearseError
 
 _SHOWN = 3  # Groups that a rule left, in a table
+_ENDS = (Phase.FINISHED, Phase.STOPPED, Phase.ROLLED_BACK)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,9 +51,8 @@ def emit_rehearsal(
 ) -> None:
     """Rehearse as asked for. Raises UsageError: one of the `others` was given, which have no meaning `as_migrate`."""
     if not as_migrate:
-        rehearsal = action.carry_out(
-            request, shows=story or svg is not None or output.output is OutputFormat.HTML
-        )
+        shows = story or svg is not None or output.output is OutputFormat.HTML
+        rehearsal = action.carry_out(request, shows=shows)
         write_picture(svg, rehearsal)
         emit(rehearsal_document(rehearsal, story=story), output, action.status_of(rehearsal))
         return
@@ -79,9 +79,8 @@ def _play(request: RehearsalRequest, seed: int, *, with_story: bool = False) -> 
     try:
         return migrate_seed(request.plan, request.found, request.simulated, seed, with_story=with_story)
     except CannotCarryOutError as error:
-        raise UsageError(
-            f"{request.plan.group}: kohort migrate cannot carry out this plan: {error}"
-        ) from None
+        why = f"kohort migrate cannot carry out this plan: {error}"
+        raise UsageError(f"{request.plan.group}: {why}") from None
     except (
         CannotRehearseError, InvalidSetting, UnknownAssignorError, NoCommonProtocolError, AssignorFailedError,
     ) as error:  # fmt: skip
@@ -109,10 +108,7 @@ def migration_document(rehearsal: MigrationRehearsal) -> Document:
             ],
             "story": list(rehearsal.detailed.story if rehearsal.detailed else ()),
             "as_migrate": {
-                **{
-                    phase.value: total.count(phase)
-                    for phase in (Phase.FINISHED, Phase.STOPPED, Phase.ROLLED_BACK)
-                },
+                **{phase.value: total.count(phase) for phase in _ENDS},
                 "hooks": total.hooks,
                 "longest_round_s": longest.longest_round_s if longest else None,
                 "longest_round_seed": longest.seed if longest else None,
@@ -150,37 +146,34 @@ def _replay(request: RehearsalRequest, seed: int) -> str:
 def _verdict(rehearsal: MigrationRehearsal) -> str:
     total = rehearsal.sum
     if not total.broken:
-        ends = ((total.count(phase), phase) for phase in (Phase.FINISHED, Phase.STOPPED, Phase.ROLLED_BACK))
-        texts = ", ".join(f"{count:,} {phase.value.replace('-', ' ')}" for count, phase in ends)
+        texts = ", ".join(f"{total.count(phase):,} {phase.value.replace('-', ' ')}" for phase in _ENDS)
         return f"All invariants hold in {counted(total.runs, 'run')} with {counted(total.hooks, 'command')}: {texts}."
     run = total.broken[0]
     more = f" {len(total.broken) - 1:,} more seeds are in --output json." if len(total.broken) > 1 else ""
     replay = _replay(rehearsal.request, run.seed)
-    return (
-        f"An invariant does not hold. Seed {run.seed}: {run.broken[0]}. `{replay}` prints its events.{more}"
-    )
+    broken = f"Seed {run.seed}: {run.broken[0]}. `{replay}` prints its events."
+    return f"An invariant does not hold. {broken}{more}"
+
+
+def _left(ends: MigrationEnds) -> str:
+    texts = "; ".join(f"{text} ({runs:,})" for text, runs in ends.left.most_common(_SHOWN))
+    return texts + (f" and {len(ends.left) - _SHOWN} more" if len(ends.left) > _SHOWN else "")
 
 
 def _blocks(rehearsal: MigrationRehearsal) -> Iterator[Block]:
     request, total = rehearsal.request, rehearsal.sum
     plan = request.plan
-    yield Heading(
-        f"{plan.group}: {plan.path or plan.destination.value}, as kohort migrate carries it out", level=1
-    )
+    path = plan.path or plan.destination.value
+    yield Heading(f"{plan.group}: {path}, as kohort migrate carries it out", level=1)
     yield Text(_verdict(rehearsal), Role.BAD if total.broken else Role.GOOD)
-    names = ("END", "RULE", "#RUNS", "#SEED", "GROUP-LEFT")
-    rows = [
-        [
-            one.end.value.replace("-", " "),
-            one.rule or None,
-            one.runs,
-            one.seed,
-            "; ".join(f"{text} ({runs:,})" for text, runs in one.left.most_common(_SHOWN))
-            + (f" and {len(one.left) - _SHOWN} more" if len(one.left) > _SHOWN else ""),
-        ]
-        for one in total.ordered
-    ]
-    yield Table(columns=columns(*names), rows=rows)
+    yield table_of(
+        tuple(total.ordered),
+        ("END", lambda one: one.end.value.replace("-", " ")),
+        ("RULE", lambda one: one.rule or None),
+        ("#RUNS", "runs"),
+        ("#SEED", "seed"),
+        ("GROUP-LEFT", _left),
+    )
     if stopped := sum((one.back_rules for one in total.ordered), Counter[str]()):
         text = ", ".join(f"{rule} {runs:,}" for rule, runs in stopped.most_common())
         yield Text(f"Rollbacks that were stopped: {text}.")
