@@ -6,15 +6,10 @@ import os
 import socket
 import sys
 
-asked = {
-    name.removeprefix("KOHORT_").lower(): value
-    for name, value in os.environ.items()
-    if name.startswith("KOHORT_")
-}
-with (
-    socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as supervisor,
-    supervisor.makefile("rw") as lines,
-):
+kohort = {name: value for name, value in os.environ.items() if name.startswith("KOHORT_")}
+asked = {name.removeprefix("KOHORT_").lower(): value for name, value in kohort.items()}
+address = ("127.0.0.1", int(sys.argv[1]))
+with socket.create_connection(address) as supervisor, supervisor.makefile("rw") as lines:
     lines.write(json.dumps({**asked, "process": os.getpid()}) + "\n")
     lines.flush()
     answer = lines.readline()

@@ -77,8 +77,7 @@ class Supervisor:
 
     @property
     def command(self) -> str:
-        """What to give `--restart`."""
-        return shlex.join([sys.executable, "-IS", str(CTL), str(self.port)])
+        return ctl(self.port)
 
     def original(self, name: str) -> Config:
         return dict(self._original[name])
@@ -117,7 +116,7 @@ class Supervisor:
     def _noted(self, asked: Mapping[str, Any]) -> Call:
         name, now_s = asked["client_id"], time.monotonic()
         removed = frozenset(filter(None, asked["remove"].split(",")))
-        changed = _settings(Path(asked["config"]).read_text())
+        changed = settings_in(Path(asked["config"]).read_text())
         with self._lock:
             call = Call(
                 number=len(self.calls) + 1,
@@ -203,7 +202,7 @@ class Supervisor:
         os.kill(call.process, signal.SIGKILL)
 
 
-def _settings(text: str) -> Config:
+def settings_in(text: str) -> Config:
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     return {key: value for key, _, value in (line.partition("=") for line in lines)}
 
@@ -215,21 +214,35 @@ def supervised(
     """A supervisor that listens, for a deployment that runs."""
     supervisor = Supervisor(deployment=deployment, away_s=away_s, instead=dict(instead or {}))
 
-    class Handler(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            answer = supervisor.answer(json.loads(self.rfile.readline()))
-            if answer is not None:
-                with suppress(OSError):  # it was killed meanwhile
-                    self.wfile.write(json.dumps(answer).encode() + b"\n")
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        supervisor.port = server.server_address[1]
-        thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
-        thread.start()
+    with answering(supervisor.answer) as supervisor.port:
         try:
             yield supervisor
         finally:
             supervisor.end()
+
+
+@contextmanager
+def answering(answer: Callable[[Mapping[str, Any]], tuple[int, str] | None]) -> Iterator[int]:
+    """The port on which calls of `ctl.py` are answered, each in a thread of its own; None: not answered."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            answered = answer(json.loads(self.rfile.readline()))
+            if answered is not None:
+                with suppress(OSError):  # it was killed meanwhile
+                    self.wfile.write(json.dumps(answered).encode() + b"\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
             server.shutdown()
             thread.join()
+
+
+def ctl(port: int) -> str:
+    """What to give `--restart`."""
+    return shlex.join([sys.executable, "-IS", str(CTL), str(port)])

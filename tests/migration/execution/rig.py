@@ -13,6 +13,7 @@ from tests.migration.cases import COOPERATIVE, NEW
 from tests.migration.rehearsal.groups import PARTITIONS, classic_group, plan_of
 
 LIMITS = ExecutionLimits(accept_drift=True)
+READ = {"orders": PARTITIONS}
 
 
 class Rig:
@@ -29,13 +30,10 @@ class Rig:
     def look(self, after_s: float = 1.0, *, problem: str = "", is_refused: bool = False) -> tuple[Order, ...]:
         self.at_s += after_s
         group = None if problem else self.group
-        seen = {
-            "group": group,
-            "partitions": {"orders": PARTITIONS},
-            "problem": problem,
-            "is_refused": is_refused,
-        }
-        return self.execution.observe(GroupSighting(at_s=self.at_s, cluster=NEW, **seen))  # type: ignore[arg-type]
+        seen = GroupSighting(
+            at_s=self.at_s, cluster=NEW, group=group, problem=problem, is_refused=is_refused, partitions=READ
+        )
+        return self.execution.observe(seen)
 
     def looks(self, for_s: float) -> Iterator[Order]:
         """Look every second, until the time has passed or it is over; the orders."""

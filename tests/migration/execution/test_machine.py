@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from groups.model import Group, GroupType
+from migration.execution.events import RunHook
 from migration.execution.machine import Execution, Phase
 from migration.execution.preflight import CannotCarryOutError, processes_of
 from migration.execution.stops import StopRule
@@ -15,10 +16,16 @@ from tests.migration.execution.rig import LIMITS, Rig, ends_hooks
 from tests.migration.rehearsal.groups import classic_group, plan_of
 
 
-def waiting() -> Rig:
-    """The hook of the first member, m1, has ended, and it is away."""
+def begun() -> tuple[Rig, RunHook]:
+    """The hook of the first member, m1, has begun."""
     rig = Rig()
     (hook,) = rig.next_hooks()
+    return rig, hook
+
+
+def waiting() -> Rig:
+    """The hook of the first member, m1, has ended, and it is away."""
+    rig, hook = begun()
     rig.leave(rig.member("m1"))
     rig.end(hook)
     return rig
@@ -79,19 +86,17 @@ def test_what_happens_meanwhile_stops_it_by_a_rule(what: str) -> None:
 
 
 def test_what_happens_when_the_member_is_back_stops_it_too() -> None:
-    for happen, rule in ((scale_up, StopRule.UNEXPECTED_MEMBER), (twice, StopRule.UNEXPECTED_MEMBER)):
-        rig = Rig()
-        (hook,) = rig.next_hooks()
+    for happen in (scale_up, twice):
+        rig, hook = begun()
         happen(rig)
         rig.restart(hook)
         list(rig.looks(600))
-        assert rig.rule in (rule, StopRule.OFF_PLAN)
+        assert rig.rule in (StopRule.UNEXPECTED_MEMBER, StopRule.OFF_PLAN)
 
 
 def test_a_member_that_lost_its_session_has_not_been_restarted() -> None:
     """It has a new id before its turn, and is restarted all the same; nothing stops for it."""
-    rig = Rig()
-    (first,) = rig.next_hooks()
+    rig, first = begun()
     rejoin(rig, "m2")
     rig.restart(first)
     (second,) = rig.next_hooks()
@@ -138,9 +143,8 @@ def test_a_broker_that_refuses_stops_it_at_once() -> None:
 def alike() -> Group:
     """Three members with one client id on one host."""
     group = classic_group()
-    return replace(
-        group, members=tuple(replace(one, client=group.members[0].client) for one in group.members)
-    )
+    members = tuple(replace(one, client=group.members[0].client) for one in group.members)
+    return replace(group, members=members)
 
 
 def test_members_that_look_alike_are_distinguished_by_their_ids() -> None:
@@ -236,14 +240,12 @@ def test_a_plan_that_no_command_can_carry_out_is_refused(why: str) -> None:
 
 
 def test_an_interrupt_ends_the_round_and_a_second_one_everything() -> None:
-    rig = Rig()
-    (hook,) = rig.next_hooks()
+    rig, hook = begun()
     assert rig.execution.interrupt(rig.at_s) == ()
     rig.restart(hook)
     list(rig.looks(60))
     assert (rig.rule, rig.execution.phase) == (StopRule.INTERRUPTED, Phase.STOPPED)
-    rig = Rig()
-    (hook,) = rig.next_hooks()
+    rig, hook = begun()
     rig.execution.interrupt(rig.at_s)
     assert ends_hooks(rig.execution.interrupt(rig.at_s))
     rig.end(hook, "it was interrupted")

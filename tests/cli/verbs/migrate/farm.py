@@ -1,9 +1,5 @@
 """Many services, each with a few consumers of librdkafka, in this process; a command restarts them one by one."""
 
-import json
-import shlex
-import socketserver
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -16,8 +12,8 @@ from confluent_kafka import Consumer, KafkaException, Producer
 from tests.kafka.broker import RunningBroker
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
+from tests.migration.end_to_end.supervisor import answering, ctl, settings_in
 
-CTL = Path(__file__).parents[3] / "migration" / "end_to_end" / "ctl.py"
 SESSION_S = 20
 CONFIG = {
     "session.timeout.ms": str(SESSION_S * 1000), "heartbeat.interval.ms": "1000", "auto.offset.reset": "earliest",
@@ -106,8 +102,7 @@ class Farm:
 
     @property
     def command(self) -> str:
-        """What to give `--restart`."""
-        return shlex.join([sys.executable, "-IS", str(CTL), str(self.port)])
+        return ctl(self.port)
 
     @property
     def groups(self) -> Sequence[str]:
@@ -118,24 +113,21 @@ class Farm:
         read = {group: set[tuple[int, int]]() for group in self.groups}
         for service in self.services.values():
             read[service.group] |= service.read
-        return all(len(offsets) == records for offsets in read.values()) and all(
-            service.owned for service in self.services.values()
-        )
+        is_read = all(len(offsets) == records for offsets in read.values())
+        return is_read and all(service.owned for service in self.services.values())
 
     def answer(self, asked: Mapping[str, Any]) -> tuple[int, str]:
         service = self.services[asked["client_id"]]
-        lines = Path(asked["config"]).read_text().splitlines()
-        lines_set = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
         removed = asked["remove"].split(",")
-        config = {key: value for key, value in CONFIG.items() if key not in removed} | lines_set
+        config = {key: value for key, value in CONFIG.items() if key not in removed}
+        config |= settings_in(Path(asked["config"]).read_text())
         with self._lock:
             self.calls.append((service.name, int(asked["step"])))
             self._acting[service.group] = self._acting.get(service.group, 0) + 1
             self.in_hand.append({group for group, count in self._acting.items() if count})
         try:
-            return self.faults.get(service.group, restart)(
-                service, config
-            ), f"{asked['action']} {service.name}"
+            status = self.faults.get(service.group, restart)(service, config)
+            return status, f"{asked['action']} {service.name}"
         finally:
             with self._lock:
                 self._acting[service.group] -= 1
@@ -152,30 +144,20 @@ def running_farm(broker: RunningBroker, sizes: Mapping[str, int], records: int =
             producer.produce(group, b"x", partition=number % PARTITIONS)
         producer.poll(0)
     assert producer.flush(60) == 0
+    groups = {f"{group}-{number}": group for group, size in sizes.items() for number in range(1, size + 1)}
     services = {
         name: Service(name=name, group=group, bootstrap=bootstrap, config=dict(CONFIG))
-        for group, size in sizes.items()
-        for name in (f"{group}-{number}" for number in range(1, size + 1))
+        for name, group in groups.items()
     }
     farm = Farm(bootstrap=bootstrap, services=services)
 
-    class Handler(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            answer = farm.answer(json.loads(self.rfile.readline()))
-            with suppress(OSError):  # the command was killed
-                self.wfile.write(json.dumps(answer).encode() + b"\n")
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        farm.port = server.server_address[1]
-        threading.Thread(target=server.serve_forever, args=(0.2,), daemon=True).start()
+    with answering(farm.answer) as farm.port:
         try:
             for service in services.values():
                 service.start()
             wait_until(lambda: farm.is_settled(records), "all services read", timeout_s=120)
             yield farm
         finally:
-            server.shutdown()
             for service in services.values():
                 service._ends.set()
             for service in services.values():

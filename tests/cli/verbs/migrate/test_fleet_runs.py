@@ -12,16 +12,8 @@ from typing import Any
 
 from tests.cli.command import Answer, Kohort
 from tests.cli.served_data import serving
-from tests.cli.verbs.migrate.farm import (
-    BROKER,
-    CONFIG,
-    SESSION_S,
-    Farm,
-    fail,
-    forget_lines,
-    running_farm,
-    stay_away,
-)
+from tests.cli.verbs.migrate import farm as farms
+from tests.cli.verbs.migrate.farm import BROKER, CONFIG, SESSION_S, Farm, running_farm
 from tests.cli.verbs.watch.running import Running, in_pipe
 from tests.support.long import LONG
 
@@ -68,17 +60,10 @@ class MigratedFarm:
         lines = (self.plans / "migration.run" / "events.jsonl").read_text().splitlines()
         return [json.loads(line) for line in lines]
 
-    def events(self, group: str) -> list[dict[str, Any]]:
-        lines = (self.plans / f"{group}.yaml.run" / "events.jsonl").read_text().splitlines()
-        return [json.loads(line) for line in lines]
-
     def ends(self) -> Mapping[str, str]:
         """How each group ended last, with the rule if it stopped."""
         ended = [event for event in self.journal if event["event"] == "group-ended"]
-        return {
-            event["group"]: event["stopped"]["rule"] if event["stopped"] else event["state"]
-            for event in ended
-        }
+        return {one["group"]: (one["stopped"] or {}).get("rule", one["state"]) for one in ended}
 
     def repeated_calls(self) -> list[tuple[str, int]]:
         return [call for call, count in Counter(self.farm.calls).items() if count > 1]
@@ -109,7 +94,11 @@ def migrated_farm(directory: Path, groups: int) -> Iterator[MigratedFarm]:
 def test_of_forty_groups_three_stop_and_all_others_finish(tmp_path: Path) -> None:
     with migrated_farm(tmp_path, 40) as fleet:
         print(f"farm ready in {tmp_path}", flush=True)
-        faults = {"service-11": fail, "service-21": stay_away, "service-31": forget_lines}
+        faults = {
+            "service-11": farms.fail,
+            "service-21": farms.stay_away,
+            "service-31": farms.forget_lines,
+        }
         fleet.farm.faults = faults
         began_s = time.monotonic()
         assert fleet.carry_out("--max-stopped=4") == 1
@@ -136,7 +125,7 @@ def test_of_forty_groups_three_stop_and_all_others_finish(tmp_path: Path) -> Non
 @LONG
 def test_by_default_one_stopped_group_ends_the_run(tmp_path: Path) -> None:
     with migrated_farm(tmp_path, 6) as fleet:
-        fleet.farm.faults = {"service-03": fail}
+        fleet.farm.faults = {"service-03": farms.fail}
         assert fleet.carry_out("--at-once=2", "--first=service-05") == 1
         ends = dict.fromkeys(("service-05", "service-01", "service-02", "service-04"), "finished")
         assert fleet.ends() == {**ends, "service-03": "hook"}  # 04 was in its wave, 06 would have followed

