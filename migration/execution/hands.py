@@ -148,12 +148,16 @@ class HookMaker:
         action = action or (rollout.action if rollout else RoundAction.RESTART)
         hooks = []
         for members in self.hands.by_process(seats):
+            runs = any(
+                self.seats.is_present(seat) for seat in members
+            )  # With other lines: to start it does nothing
+            order = RoundAction.RESTART if runs and action is RoundAction.START else action
             hook = RunHook(
                 place=self.place,
                 members=members,
                 ids=tuple(self.seats[seat].id for seat in members),
                 seat=self.seats[members[0]],
-                action=action,
+                action=order,
                 change=self._change(members[0], action, until),
                 is_rollback=self.rounds.is_rollback,
                 is_of_round=until is None,
