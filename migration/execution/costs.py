@@ -25,7 +25,6 @@ class StepCosts:
     """The present lag, as the time in which as many records are written; None: not known."""
     most_lag_s: float | None = None
     first_lag_s: float | None = None
-    restarts: int = 0
 
 
 class CostMeter:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, time, timedelta
 from enum import Enum
 from zoneinfo import ZoneInfo
 
-from migration.model import Plan, PlanVerdict, RoundAction
+from migration.model import Plan, RoundAction
 
 # Times of the day in which a run may restart members, by the clock of a time zone
 
@@ -88,7 +88,6 @@ def next_change(windows: Sequence[Window], at: datetime) -> datetime | None:
 
 
 class GroupPhase(Enum):
-    BLOCKED = "blocked"  # Its plan has no steps, and is left out
     WAITING = "waiting"
     RUNNING = "running"
     HELD = "held"  # Interrupted after a round, by the window or by the operator
@@ -147,11 +146,10 @@ class WaveStatus:
 
 
 def fleet_group(plan: Plan, coordinator: int | None = None, watch_s: float = 0.0) -> FleetGroup:
-    """A plan as a fleet sees it, not yet begun. One without steps is finished, or blocked. `watch_s`: for how long a
-    group is watched after its last gate."""
+    """A plan as a fleet sees it, not yet begun. One without steps is finished. `watch_s`: for how long a group is
+    watched after its last gate."""
     members = plan.baseline.members if plan.baseline else ()
     rollouts = [step.rollout for step in plan.steps if step.rollout]
-    phase = GroupPhase.WAITING if plan.steps else GroupPhase.FINISHED
     return FleetGroup(
         name=plan.group,
         members=len(members),
@@ -162,7 +160,7 @@ def fleet_group(plan: Plan, coordinator: int | None = None, watch_s: float = 0.0
             for rollout in rollouts
         ),
         lasts_s=sum(_lasts_s(plan)) + watch_s,
-        phase=GroupPhase.BLOCKED if plan.verdict is PlanVerdict.BLOCKED else phase,
+        phase=GroupPhase.WAITING if plan.steps else GroupPhase.FINISHED,
     )
 
 
@@ -180,15 +178,13 @@ class Fleet:
     """Call `next` once a second or so and do what it says; report each end of a run with `ended`."""
 
     def __init__(self, groups: Sequence[FleetGroup], options: WaveOptions) -> None:
-        """Raises ValueError: two plans are for the same group, or a canary has no plan that can begin."""
+        """Raises ValueError: two plans are for the same group, or a canary has no plan."""
         self._groups = {group.name: group for group in groups}
         if len(self._groups) < len(groups):
             raise ValueError("two plans are for the same group")
         for name in options.first:
             if name not in self._groups:
                 raise ValueError(f"--first names {name}, for which there is no plan")
-            if self._groups[name].phase is GroupPhase.BLOCKED:
-                raise ValueError(f"--first names {name}, whose plan is blocked")
         self._options = options
         self._phases = {group.name: group.phase for group in groups}
         smallest = sorted(groups, key=lambda group: (not group.has_begun, group.members, group.name))
@@ -199,10 +195,8 @@ class Fleet:
         self._wave: tuple[str, ...] = ()
         self._number = 0
         self._wave_ended_s: float | None = None
-        self._unchanged = (
-            _NEVER,
-            _NEVER,
-        )  # The times between which the windows do not change, to search for them once
+        self._unchanged = _NEVER, _NEVER
+        """The times between which the windows do not change, to search for them once."""
         self._holding: set[str] = set()
         self._stopped = 0
         self._ends = ""
@@ -218,11 +212,8 @@ class Fleet:
     def next(self, now: datetime, at_s: float) -> Moves:
         """`now` has a zone; `at_s` is of a clock that never goes back."""
         if not is_open(self._options.windows, now):
-            hold = [
-                name
-                for name in self._in(GroupPhase.RUNNING)
-                if self._groups[name].can_be_held and name not in self._holding
-            ]
+            running = [name for name in self._in(GroupPhase.RUNNING) if name not in self._holding]
+            hold = [name for name in running if self._groups[name].can_be_held]
             self._holding.update(hold)
             return Moves(hold=tuple(hold))
         if self._ends:

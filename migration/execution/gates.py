@@ -7,12 +7,9 @@ from migration.execution.events import GroupSighting, Place
 from migration.execution.rounds import PlanRounds
 from migration.execution.seats import Seats
 from migration.gate.checks import check_condition
-from migration.gate.judge import check_settled, check_steady, judge_gate
+from migration.gate.judge import STEADY_S, check_settled, check_steady, judge_gate
 from migration.gate.observation import Check, GateObservation, GateResult, await_all, name_all, no, yes
 from migration.model import PlannedMember
-
-STEADY_S = 1.0
-"""How far apart the two equal observations are between which a gate opens; as `kohort gate`."""
 
 
 @dataclass(slots=True)

@@ -31,6 +31,10 @@ from migration.gate.observation import (
     yes,
 )
 
+STEADY_S = 1.0
+"""Interval between the two observations before a gate opens: a cooperative group is briefly Stable between two
+rebalances."""
+
 
 def judge_gate(observed: GateObservation, *, accept_drift: bool = False) -> GateResult:
     """The result of a gate, or (at -1) whether the first step can start; `accept_drift`: of topics, members."""

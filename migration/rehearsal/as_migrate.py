@@ -7,7 +7,7 @@ right; the execution ends; and what it says at its end is what the group shows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from coordinator.simulation.run import without_collector
@@ -28,12 +28,12 @@ from migration.execution.events import (
     StepEnded,
     StopBridge,
 )
+from migration.execution.gates import observed
 from migration.execution.machine import Execution, Phase
 from migration.execution.memory import ExecutionMemory
 from migration.execution.rounds import START, PlanRounds
 from migration.execution.stops import ExecutionLimits, ExecutionStop
 from migration.gate.judge import judge_gate
-from migration.gate.observation import GateObservation
 from migration.model import MemberStart, Plan, PlannedMember, RoundAction
 from migration.rehearsal.bridge import SimulatedBridge
 from migration.rehearsal.rehearsed import GroupSummary
@@ -53,17 +53,14 @@ class Migrated:
     """How a plan was carried out from a seed."""
 
     seed: int
-    troubles: Troubles
     end: Phase
     stop: ExecutionStop | None
     rollback_stop: ExecutionStop | None
-    place: Place
     hooks: int
     lasted_s: float
     costs: RehearsalCosts
     longest_round_s: float
     left: GroupSummary  # The group at the end
-    standing: tuple[str, ...]  # What the execution says about it
     broken: tuple[str, ...]  # What must hold, and did not
     story: tuple[str, ...]  # Events, one line each; empty unless requested
 
@@ -142,17 +139,14 @@ class MigratedPlan:
             self._tell(text)
         return Migrated(
             seed=self._seed,
-            troubles=self._troubles,
             end=execution.phase,
             stop=execution.stop,
             rollback_stop=execution.rollback_stop,
-            place=execution.place,
             hooks=self._hooks,
             lasted_s=round(simulation.now_s - began_s, 1),
             costs=simulation.costs - before,
             longest_round_s=round(self._longest_s, 1),
             left=GroupSummary.of(group),
-            standing=execution.standing,
             broken=tuple(self._broken),
             story=simulation.world.story.last_lines(),
         )
@@ -186,13 +180,9 @@ class MigratedPlan:
             at_s=at_s,
             group=simulation.group(),
             cluster=cluster,
-            partitions=self._partitions,
+            partitions={topic.name: topic.partitions for topic in simulation.found.topics.values()},
             asks=self._bridge.asks if self._bridge else None,
         )
-
-    @property
-    def _partitions(self) -> dict[str, int]:
-        return {topic.name: topic.partitions for topic in self._simulation.found.topics.values()}
 
     def _carry_out(self, orders: Sequence[Order]) -> None:
         for order in orders:
@@ -272,9 +262,8 @@ class MigratedPlan:
         for member in members:
             step_member = hook.place[0], member
             if fault is None and step_member in self._right and not hook.is_rollback and self._bridge is None:
-                self._broken.append(
-                    f"{simulation.name_of(member)} was restarted twice in step {hook.place[0]}"
-                )
+                name = simulation.name_of(member)
+                self._broken.append(f"{name} was restarted twice in step {hook.place[0]}")
             self._act(hook, member, fault, took_s)
             if fault is None and hook.action is not RoundAction.STOP:
                 self._right.add(step_member)
@@ -282,9 +271,8 @@ class MigratedPlan:
     def _act(self, hook: RunHook, member: str, fault: HookFault | None, took_s: float) -> None:
         script = self._script(hook, member)
         if member in hook.members and not self._gives(hook, member, script):
-            self._broken.append(
-                f"{self._simulation.name_of(member)} is started with other lines than planned"
-            )
+            name = self._simulation.name_of(member)
+            self._broken.append(f"{name} is started with other lines than planned")
         if fault is HookFault.WRONG_CONFIGURATION and hook.action is not RoundAction.STOP:
             script = self._original[member]
             self._misled.add(member)
@@ -315,11 +303,10 @@ class MigratedPlan:
         """Whether the lines of the hook's file, on top of the member's configuration before the migration, are those of
         the script, as far as its protocol goes; no lines: as it was."""
         change, original = hook.change, self._original[member]
-        if script is None or not (change.lines or change.removed or change.remarks):
-            return script is None or (script.protocol, script.assignors) == (
-                original.protocol,
-                original.assignors,
-            )
+        if script is None:
+            return True
+        if not (change.lines or change.removed or change.remarks):
+            return (script.protocol, script.assignors) == (original.protocol, original.assignors)
         return change.lines.get("group.protocol", original.protocol) == script.protocol
 
     def _end_hooks(self) -> None:
@@ -370,19 +357,9 @@ class MigratedPlan:
             return
         simulation, rounds = self._simulation, PlanRounds(self._plan)
         former = rounds.before(began.place)
-        gate = judge_gate(
-            GateObservation(
-                plan=self._plan,
-                position=former[0] - 1,
-                group=simulation.group(),
-                cluster=simulation.found.cluster,
-                partitions=self._partitions,
-                began_with=self._opened.get(former[0] - 1) if former != START else None,
-                round=None if rounds.ends_step(former) else former[1],
-                was_open=former[0] in self._opened,
-            ),
-            accept_drift=True,
-        )
+        began_with = self._opened.get(former[0] - 1) if former != START else None
+        observation = observed(rounds, former, self._sighting(), self._opened, ())
+        gate = judge_gate(replace(observation, began_with=began_with), accept_drift=True)
         where = f"step {began.place[0]}, round {began.place[1]}, begins"
         # For a gate alone, a member that rejoined by itself has been restarted.
         if not gate.open and former[0] not in self._rejoined:

@@ -12,7 +12,8 @@ from groups.model import Group
 from groups.streams_tasks import StreamsRequest
 from migration.bridge import BRIDGE, MemberRestart, RestartMode
 from migration.client_config import ClientConfig
-from migration.gate.judge import check_steady, judge_gate
+from migration.execution.bridging import OF_BRIDGE
+from migration.gate.judge import STEADY_S, check_steady, judge_gate
 from migration.gate.observation import GateObservation, GateResult, undecided
 from migration.model import SESSION_S, MemberStart, Plan, PlannedMember, Step, TemporaryMember
 from migration.rehearsal.applications import with_application
@@ -33,10 +34,8 @@ from migration.rehearsal.simulation import Simulation
 
 ASK_S = 2.0
 """Time between two observations of a gate; STEADY_S between the last two before it opens. As `kohort gate --wait`."""
-STEADY_S = 1.0
 PATIENCE_S = 300.0
 """How long to wait for a gate after the processes have restarted: as long as `kohort gate --wait`."""
-OF_BRIDGE = frozenset({"precedes", "leads", "no-user-data"})
 RESOLUTION_S = 0.001
 SETTLING_S = 30.0
 """How long a mistaken operator waits after the start of an unplanned member before the next action."""

@@ -19,7 +19,7 @@ from groups.files import replace_file
 from groups.model import Cause, Group, Problem
 from groups.times import seconds_text
 from groups.yaml_files import TreeError, load_tree, read_text, yaml_lines
-from migration.gate.judge import check_steady, judge_gate, needs_leader
+from migration.gate.judge import STEADY_S, check_steady, judge_gate, needs_leader
 from migration.gate.notes import SUFFIX, Notes, NotesError, fingerprint, notes_from_data, notes_to_data
 from migration.gate.observation import GateObservation, GateResult
 from migration.model import Plan, PlannedMember, Step
@@ -27,9 +27,6 @@ from migration.plan import epoch_of
 from wire.client.errors import WireError
 
 POLL_S = 2.0
-STEADY_S = 1.0
-"""Interval between the two observations before a gate opens: a cooperative group is briefly Stable between two
-rebalances."""
 NAMES_SHOWN = 3
 
 

@@ -223,7 +223,7 @@ def supervised(
 
 @contextmanager
 def answering(answer: Callable[[Mapping[str, Any]], tuple[int, str] | None]) -> Iterator[int]:
-    """The port on which calls of `ctl.py` are answered, each in a thread of its own; None: not answered."""
+    """The port on which calls of `ctl.py` are answered, each in a separate thread; None: not answered."""
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:

@@ -94,7 +94,7 @@ class PlayedFleet:
 
 def played(seed: int) -> tuple[PlayedFleet, Fleet]:
     random = Random(seed)
-    phases = [GroupPhase.WAITING] * 5 + [GroupPhase.FINISHED, GroupPhase.BLOCKED]
+    phases = [GroupPhase.WAITING] * 5 + [GroupPhase.FINISHED]
     groups = {
         f"g{number}": FleetGroup(
             name=f"g{number}",
@@ -108,9 +108,8 @@ def played(seed: int) -> tuple[PlayedFleet, Fleet]:
         )
         for number in range(random.randint(1, 14))
     }
-    unblocked = [name for name, group in groups.items() if group.phase is not GroupPhase.BLOCKED]
     options = WaveOptions(
-        first=tuple(random.sample(unblocked, min(len(unblocked), random.choice((0, 0, 1, 2))))),
+        first=tuple(random.sample(sorted(groups), min(len(groups), random.choice((0, 0, 1, 2))))),
         at_once=random.randint(1, 4),
         pause_s=random.choice((0, 300, 3600)),
         spread=frozenset(random.sample(list(Spread), random.randint(0, 2))),
@@ -138,15 +137,13 @@ def test_no_seed_begins_too_many_groups_or_at_the_wrong_time() -> None:
 def test_canaries_come_alone_and_the_fleet_only_when_they_finished() -> None:
     for seed in SEEDS:
         play, _ = played(seed)
-        begun = [
-            group for group in play.groups.values() if group.has_begun or group.phase is GroupPhase.WAITING
-        ]
+        groups = play.groups.values()
+        begun = [one for one in groups if one.has_begun or one.phase is GroupPhase.WAITING]
         smallest = sorted(begun, key=lambda group: (group.members, group.name))[:1]
         canaries = play.options.first or tuple(group.name for group in smallest)
         alone = [name for name in canaries if play.groups[name].phase is GroupPhase.WAITING]
-        assert [wave for _, wave in play.waves][: len(alone)] == [(name,) for name in alone][
-            : len(play.waves)
-        ]
+        waves = [wave for _, wave in play.waves]
+        assert waves[: len(alone)] == [(name,) for name in alone][: len(waves)]
         if any(play.ended.get(name) is GroupPhase.STOPPED for name in alone):
             assert {*play.began} <= {*alone}
 
@@ -154,20 +151,15 @@ def test_canaries_come_alone_and_the_fleet_only_when_they_finished() -> None:
 def test_a_long_group_that_cannot_be_held_begins_early_enough() -> None:
     """At noon the window of an hour is too short for it, and at 04:00 what remains of the night."""
     group = FleetGroup(name="stop-and-start", members=3, can_be_held=False, lasts_s=4 * 3600)
-    for opened_at, begins_at in (
-        (START, (22, 0)),
-        (START.replace(hour=12), (22, 0)),
-        (START.replace(hour=23), (23, 0)),
-    ):
-        fleet = Fleet([group], WaveOptions(windows=(NIGHT, LUNCH)))
-        now = opened_at
+    for opened_hour, hour in ((START.hour, 22), (12, 22), (23, 23)):
+        fleet, now = Fleet([group], WaveOptions(windows=(NIGHT, LUNCH))), START.replace(hour=opened_hour)
         while not fleet.next(now, 0.0).begin:
             wait = fleet.status(now, 0.0).wait
             assert wait is not None
             assert wait.until is not None
             assert wait.until > now
             now = wait.until
-        assert (now.hour, now.minute) == begins_at
+        assert (now.hour, now.minute) == (hour, 0)
 
 
 def test_an_interrupted_fleet_ends_when_its_runs_have() -> None:
@@ -183,11 +175,7 @@ def test_an_interrupted_fleet_ends_when_its_runs_have() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "first", "message"),
-    [
-        ("aa", (), "two plans"),
-        ("ab", ("c",), "--first names c"),
-    ],
+    ("names", "first", "message"), [("aa", (), "two plans"), ("ab", ("c",), "--first names c")]
 )
 def test_a_fleet_that_cannot_begin(names: str, first: tuple[str, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
