@@ -245,9 +245,8 @@ class Execution:
             if seat in in_turn:
                 self.happenings.append(MemberReturned(at_s=at_s, place=place, member=seat, seat=member))
                 continue
-            self.happenings.append(
-                MemberRejoined(at_s=at_s, place=place, member=seat, former=former[seat], seat=member)
-            )
+            rejoined = MemberRejoined(at_s=at_s, place=place, member=seat, former=former[seat], seat=member)
+            self.happenings.append(rejoined)
             self._rejoined(seat, former[seat], member)
         self.costs.add(self._costly if self._ends_s is None else None, seen)
         self._group = seen.group
@@ -354,9 +353,8 @@ class Execution:
         self._steadiness = Steadiness()
         reasons = "; ".join(gate.reasons)
         if gate.differences:
-            return self._stop_with(
-                (StopRule.PLAN, f"The group is not as the plan has it: {reasons}."), seen.at_s
-            )
+            what = f"The group is not as the plan has it: {reasons}."
+            return self._stop_with((StopRule.PLAN, what), seen.at_s)
         closed_by = {check.check for check in gate.checks if check.holds is not True}
         is_for_bridge = closed_by <= OF_BRIDGE and gate.strayed is None
         if is_for_bridge and (orders := self._ask_of_bridge(seen)):
@@ -475,9 +473,8 @@ class Execution:
 
     def _has_returned(self, seat: str) -> bool:
         """Whether the member is in the group under an id that it did not have when the step, or its hook, began."""
-        former = {member.id for member in self._began_with} | {
-            (self._hands.began(self.place[0]) or {}).get(seat, "")
-        }
+        hooked = (self._hands.began(self.place[0]) or {}).get(seat, "")
+        former = {hooked, *(member.id for member in self._began_with)}
         return self.seats.is_present(seat) and self.seats[seat].id not in former
 
     def _is_done(self, seat: str, group: Group | None) -> bool:

@@ -182,9 +182,7 @@ def of_happening(
                 "ids": [member.id for member in members],
             }
         case StepEnded(step=step, members=members):
-            of_step = (
-                _costs_data(step, steps, costs) if not rollback else {"measured": None, "rehearsed": None}
-            )
+            of_step = _costs_data(0 if rollback else step, steps, costs)
             ids = [member.id for member in members]
             return {"event": "step-ended", "step": step, "rollback": rollback, "ids": ids, **of_step}
 
