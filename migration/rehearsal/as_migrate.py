@@ -265,7 +265,9 @@ class MigratedPlan:
                 name = simulation.name_of(member)
                 self._broken.append(f"{name} was restarted twice in step {hook.place[0]}")
             self._act(hook, member, fault, took_s)
-            if fault is None and hook.action is not RoundAction.STOP:
+            if member not in hook.members:
+                self._right.discard(step_member)  # Nobody knows how it was started: it is due again
+            elif fault is None and hook.action is not RoundAction.STOP:
                 self._right.add(step_member)
 
     def _act(self, hook: RunHook, member: str, fault: HookFault | None, took_s: float) -> None:
