@@ -4,7 +4,7 @@ It knows nothing that the group does not show, but the members when each gate op
 execution that was killed is given both, looks at the group, and continues with the first member that is not as planned.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -30,10 +30,11 @@ from migration.execution.events import (
     StepEnded,
     StopBridge,
 )
-from migration.execution.gates import Steadiness, judge_back, judge_round
+from migration.execution.gates import Steadiness
 from migration.execution.hands import Hands, HookMaker
 from migration.execution.memory import Resumed
 from migration.execution.preflight import check_plan, processes_of
+from migration.execution.progress import StepProgress
 from migration.execution.rollback import rollback_plan
 from migration.execution.rounds import START, PlanRounds, place_text, standing
 from migration.execution.rules import Broken, RoundView, Watch, broken_rule, unread
@@ -159,7 +160,7 @@ class Execution:
         """Where the group is, as it was last seen; a sentence each, for the operator. Empty before the first look."""
         if not self._is_seated:
             return ()
-        return tuple(standing(self._rounds, self.place, self._group, self.seats, self._is_done_at))
+        return tuple(standing(self._rounds, self.place, self._group, self.seats, self._progress.is_done_at))
 
     @property
     def can_be_held(self) -> bool:
@@ -273,7 +274,7 @@ class Execution:
             start=rollout.start if rollout and not self._bridging.asked else None,
             hands=self._hands,
             away=self._rounds.away(self.place),
-            returned={seat for seat in self._hands.ended if self._has_returned(seat)},
+            returned={seat for seat in self._hands.ended if self._progress.has_returned(seat)},
             costs=None if self.is_rollback else self.present_costs,
         )
         return broken_rule(self._watch, seen, changes, self.seats, view, self.limits)
@@ -318,7 +319,7 @@ class Execution:
         for place in places:
             self.place = place
             members = [seat for seat in self._rounds.members(place) if seat in self.seats]
-            undone = [seat for seat in members if not self._is_done(seat, seen.group)]
+            undone = [seat for seat in members if not self._progress.is_done(seat, seen.group)]
             if undone and len(undone) == len(members) and not {*undone} & {*began}:
                 before = self._rounds.before(place)
                 if self.is_rollback and before == START:
@@ -344,7 +345,7 @@ class Execution:
             return orders
         if self._bridging.is_awaited(seen.group, seen.at_s, self.limits.return_s):
             return ()
-        gate = self._judge(seen, accept_drift=self.place != START or self.limits.accept_drift)
+        gate = self._progress.judge(seen, accept_drift=self.place != START or self.limits.accept_drift)
         if self.gate is None or gate.reasons != self.gate.reasons or gate.open != self.gate.open:
             self.happenings.append(GateChecked(at_s=seen.at_s, place=self.place, result=gate))
         self.gate = gate
@@ -364,50 +365,11 @@ class Execution:
             return self._stop_with((rule, f"The gate does not open: {reasons}."), seen.at_s)
         return ()
 
-    def _judge(self, seen: GroupSighting, *, accept_drift: bool) -> GateResult:
-        members = [seat for seat in self._rounds.members(self.place) if seat in self.seats]
-        undone = [self.seats[seat] for seat in members if not self._is_done(seat, seen.group)]
-        undone += [self.seats[seat] for seat in self._fallen_back(seen.group) if seat not in members]
-        rounds, place = self._rounds, self.place
-        if self.is_rollback:
-            return judge_back(rounds, place, seen, self.seats, undone)
-        then = self._opened, tuple(self._awaiting_turn(seen.group))
-        return judge_round(rounds, place, seen, *then, undone, accept_drift=accept_drift)
-
-    def _fallen_back(self, group: Group | None) -> Iterator[str]:
-        """Members of earlier rounds that do not speak the protocol with which their last one has started them."""
-        started: dict[str, MemberProtocol] = {}
-        for place in self._rounds.places[: self._rounds.places.index(self.place)]:
-            rollout = self._rounds.rollout(place)
-            if rollout is not None and rollout.start is not None:
-                started |= dict.fromkeys(self._rounds.members(place), rollout.start.protocol)
-        spoken = {member.id: member.protocol for member in group.members} if group else {}
-        for seat in self.seats:
-            protocol = spoken.get(self.seats[seat].id)
-            if protocol is not None and protocol is not started.get(seat, protocol):
-                yield seat
-
-    def _awaiting_turn(self, group: Group | None) -> Iterator[PlannedMember]:
-        """The members when the step began. One that has a new id, is not as planned, and has not returned from a hook
-        of this step, has that id: a gate would take it for restarted, and the group for off the plan."""
-        hooked = self._hands.began(self.place[0])
-        for member in self._began_with:
-            seat = self.seats.seat_of(member.id)
-            if seat is None or hooked is None or self.place == START or self._is_done(seat, group):
-                yield member
-            else:
-                latest = self.seats[seat].id
-                yield replace(member, id=latest) if hooked.get(seat, latest) == latest else member
-
-    @property
-    def _began_with(self) -> Sequence[PlannedMember]:
-        """The members when the step began; before the first step, those of the plan."""
-        baseline = self.plan.baseline
-        return self._opened.get(self.place[0] - 1, baseline.members if baseline else ())
-
     def _proceed(self, seen: GroupSighting) -> tuple[Order, ...]:
         """The gate of `place` is open."""
-        changed = self._judge(seen, accept_drift=self.limits.accept_drift or self.is_rollback).reasons
+        changed = self._progress.judge(
+            seen, accept_drift=self.limits.accept_drift or self.is_rollback
+        ).reasons
         if changed:
             what = f"What the group reads has changed: {'; '.join(changed)}."
             return self._stop_with((StopRule.CHANGED, what), seen.at_s)
@@ -428,7 +390,7 @@ class Execution:
     def _watch_end(self, seen: GroupSighting, ends_s: float) -> tuple[Order, ...]:
         if seen.at_s < ends_s:
             return ()
-        gate = self._judge(seen, accept_drift=True)
+        gate = self._progress.judge(seen, accept_drift=True)
         if gate.open:
             self._is_finished, self._is_back = True, self.is_rollback
         elif seen.at_s >= ends_s + self.limits.gate_s:
@@ -454,7 +416,9 @@ class Execution:
         self._bridging.asked.clear()
         self.costs.begin(self._costly, seen.at_s)
         members = self._rounds.members(place)
-        undone = [seat for seat in members if seat in self.seats and not self._is_done(seat, seen.group)]
+        undone = [
+            seat for seat in members if seat in self.seats and not self._progress.is_done(seat, seen.group)
+        ]
         temporary = tuple(one for one in members if one not in self.seats)
         names = (*temporary, *(self.seats[seat].label for seat in undone))
         began = RoundBegan(at_s=seen.at_s, place=place, members=names, is_rollback=self.is_rollback)
@@ -471,18 +435,15 @@ class Execution:
             self._deadline_s += self.limits.return_s
         return self._maker.of_round([seat for seat in undone if seat not in late], seen.group)
 
-    def _has_returned(self, seat: str) -> bool:
-        """Whether the member is in the group under an id that it did not have when the step, or its hook, began."""
-        hooked = (self._hands.began(self.place[0]) or {}).get(seat, "")
-        former = {hooked, *(member.id for member in self._began_with)}
-        return self.seats.is_present(seat) and self.seats[seat].id not in former
-
-    def _is_done(self, seat: str, group: Group | None) -> bool:
-        return self._is_done_at(self.place, seat, group)
-
-    def _is_done_at(self, place: Place, seat: str, group: Group | None) -> bool:
-        hooked = self._hands.began(place[0])
-        return self._rounds.is_done(place, seat, self.seats, group, self._began_with, hooked)
+    @property
+    def _progress(self) -> StepProgress:
+        return StepProgress(
+            rounds=self._rounds,
+            place=self.place,
+            seats=self.seats,
+            hands=self._hands,
+            opened=self._opened,
+        )
 
     @property
     def _maker(self) -> HookMaker:
@@ -492,7 +453,7 @@ class Execution:
             place=self.place,
             seats=self.seats,
             hands=self._hands,
-            is_done=self._is_done,
+            is_done=self._progress.is_done,
             at_s=self._clock.now_s,
         )
 
