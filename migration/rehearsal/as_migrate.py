@@ -266,7 +266,7 @@ class MigratedPlan:
                 self._broken.append(f"{name} was restarted twice in step {hook.place[0]}")
             self._act(hook, member, fault, took_s)
             if member not in hook.members:
-                self._right.discard(step_member)  # Nobody knows how it was started: it is due again
+                self._right.discard(step_member)  # How it was started is not known: it is due again
             elif fault is None and hook.action is not RoundAction.STOP:
                 self._right.add(step_member)
 
