@@ -205,6 +205,7 @@ def _found(plan: Plan, former: FormerRuns, notes: NotesFile, execution: Executio
         yield f"The command that it started for {names} is still running: its end is awaited first."
     if execution.acting:
         names = first_names([hook.seat.label for hook in execution.acting])
-        yield f"Not yet restarted in the round in progress: {names}."
+        where = "the rollback" if execution.is_rollback else "the round in progress"
+        yield f"Not yet restarted in {where}: {names}."
     elif execution.phase is Phase.WAITING and (former.events or opened):
-        yield "Every member of the rounds so far is as planned."
+        yield from execution.standing
