@@ -107,7 +107,7 @@ class MigratedPlan:
         self._original = dict(self._simulation.scripts)
         self._planned: dict[str, MemberScript | None] = dict(self._simulation.scripts)
         self._killed: dict[str, float] = {}  # Members that do not run, and since when
-        self._died: set[str] = set()  # Members that ever did
+        self._died: dict[str, float] = {}  # Members that ever died, and when they last did
         self._rejoined: set[int] = set()  # Steps in which members have a new id that no hook gave them
         self._round: tuple[Place, float] | None = None
         self._longest_s = 0.0
@@ -167,6 +167,8 @@ class MigratedPlan:
         self._ends.clear()
         self._simulation.wait(death.away_s)
         self._tell("is started again")
+        if self._died.keys() - self._killed.keys():  # It may have returned meanwhile, as it was
+            self._rejoined.add(self._execution.place[0])
         resumed = self._memory.resumed(self._opened)
         rolls_back = self._troubles.rolls_back
         self._execution = Execution(self._plan, LIMITS, resumed=resumed, rolls_back=rolls_back)
@@ -258,7 +260,7 @@ class MigratedPlan:
             others = [member for member in simulation.scripts if member not in members]
             members = (self._timing.choice(others),) if others else ()
         if fault in (HookFault.NOTHING, HookFault.WRONG_MEMBER):
-            self._misled |= {*hook.members} & self._died  # Its supervisor's restart looks like the hook's
+            self._misled |= {*hook.members} & {*self._died}  # Its supervisor's restart looks like the hook's
         for member in members:
             step_member = hook.place[0], member
             if fault is None and step_member in self._right and not hook.is_rollback and self._bridge is None:
@@ -324,8 +326,7 @@ class MigratedPlan:
         simulation = self._simulation
         if not simulation.world.processes[simulation.name_of(member)].is_running:
             return
-        self._killed[member] = simulation.now_s
-        self._died.add(member)
+        self._killed[member] = self._died[member] = simulation.now_s
         self._right = {(step, other) for step, other in self._right if other != member}
         simulation.world.play(Kill(at=0, member=simulation.name_of(member)))
         if returns_s is not None:
@@ -367,8 +368,10 @@ class MigratedPlan:
         if not gate.open and former[0] not in self._rejoined:
             self._broken.append(f"{where}, although the gate before is closed: {'; '.join(gate.reasons)}")
         stopped = [member for member, script in self._planned.items() if script is None]
-        why = simulation.missing([*stopped, *self._killed])
-        if not self._killed:
+        # A static member that returns within its session is refused, and the one that died is still shown.
+        ghosts = [seat for seat, at_s in self._died.items() if simulation.now_s - at_s < GHOST_S]
+        why = simulation.missing([*stopped, *self._killed, *ghosts])
+        if not self._killed and not ghosts:
             why = why or simulation.unsettled_group()
         if why:
             self._broken.append(f"{where}, and {why}")
