@@ -78,7 +78,8 @@ class Execution:
         self._forward, self._rounds = plan, PlanRounds(plan)
         self.limits, self._rolls_back = limits, rolls_back
         self._processes = processes_of(plan) if processes is None else processes
-        self.seats = Seats((one for one in members if one.client_id != BRIDGE), resumed.seats)
+        former = {id_: seat for (_, seat), id_ in (resumed.hooks or {}).items() if id_}
+        self.seats = Seats((one for one in members if one.client_id != BRIDGE), resumed.seats, former)
         self._opened = dict(resumed.opened)
         self._hands = Hands(resumed.hooks, self._processes)
         hooked = {member for _, member in resumed.hooks or ()}

@@ -21,12 +21,16 @@ class Seats:
     """The seats of a group, each with its member as it was last seen."""
 
     def __init__(
-        self, members: Iterable[PlannedMember], latest: Mapping[str, PlannedMember] | None = None
+        self,
+        members: Iterable[PlannedMember],
+        latest: Mapping[str, PlannedMember] | None = None,
+        former: Mapping[str, str] | None = None,
     ) -> None:
-        """`members`: those of the plan; `latest`: as a former execution saw some of them last."""
+        """`members`: those of the plan; `latest`: as a former execution saw some of them last; `former`: seats by ids
+        that their members have had: one whose process was killed may still be shown."""
         self._planned = {member.id: member for member in members}
         self._latest = {**self._planned, **(latest or {})}
-        self._seat_of = {seat: seat for seat in self._planned}
+        self._seat_of = {**(former or {}), **{seat: seat for seat in self._planned}}
         self._seat_of |= {member.id: seat for seat, member in self._latest.items()}
         """The seat of each id that its members have had."""
         self._present: frozenset[str] = frozenset()
