@@ -214,7 +214,7 @@ def hook_began(order: RunHook) -> Facts:
 
 
 def hook_runs(order: RunHook, process: int, started: str) -> Facts:
-    """`started` tells the process from a later one with the same number."""
+    """`started` distinguishes the process from a later one with the same number."""
     return {"event": "hook-runs", "name": order.seat.label, "process": process, "started": started}
 
 

@@ -54,7 +54,7 @@ def command_of(text: str) -> tuple[str, ...]:
         if unknown:
             raise UsageError(
                 f"--restart: unknown placeholder {{{unknown[0]}}}; known: {', '.join(NAMES)}. "
-                f"{{{{{unknown[0]}}}}} stands for the text itself."
+                f"{{{{{unknown[0]}}}}} passes the text on unchanged."
             )
     for shell, option, script in zip(words, words[1:], words[2:], strict=False):
         if Path(shell).name in _SHELLS and option.startswith("-") and option.endswith("c"):
@@ -253,7 +253,7 @@ def _filled(word: str, facts: Mapping[str, str]) -> str:
 
 
 def _executable(name: str) -> str:
-    """The file that a shell would run. Raises OSError: there is none; `strerror` says why."""
+    """The file that a shell would run. Raises OSError: no such file; `strerror` is the reason."""
     file = shutil.which(name)
     if file is not None:
         return os.path.abspath(file)

@@ -24,7 +24,7 @@ class NextCommands:
     def after_stop(
         self, file: Path, plan: Plan, place: Place, *, is_rollback: bool, has_begun: bool
     ) -> Iterator[str]:
-        """What shows where the group stands; then, to continue, and to roll this group back alone."""
+        """The commands that show the state of the group, that continue, and that roll this group back alone."""
         group = shlex.join(["--", plan.group] if plan.group.startswith("-") else [plan.group])
         step, round_ = place
         if not is_rollback:

@@ -176,7 +176,7 @@ def stop_lines(run: RunStatus, commands: Sequence[str], width: int, group: str =
 
 
 class Cost(NamedTuple):
-    """A row of the costs of a step; None: not known, or there is none."""
+    """A row of the costs of a step; None: the figure is unknown, or there is no such figure."""
 
     name: str
     figure: str  # As `figure_text` takes it

@@ -1,6 +1,7 @@
 """What a run prints into a pipe: a line per event."""
 
 import json
+from collections.abc import Iterable, Mapping
 from io import StringIO
 
 import pytest
@@ -29,9 +30,11 @@ DAMAGED = st.builds(
 """Documents that anything may have been done to."""
 
 
-def printed(documents: object, capsys: pytest.CaptureFixture[str], *, several: bool) -> str:
+def printed(
+    documents: Iterable[Mapping[str, object]], capsys: pytest.CaptureFixture[str], *, several: bool
+) -> str:
     lines = Lines(several=several)
-    for document in documents:  # type: ignore[attr-defined]
+    for document in documents:
         lines.event(document)
     return capsys.readouterr().out
 
