@@ -15,6 +15,7 @@ import typer
 from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.options import SourceOptions
 from cli.output import notice, write_out
+from cli.polls.reading import LagTimes, PollResult, Scope, read_groups
 from cli.selection import ReusableSource, is_live, name_filter
 from cli.sources.journal.reader import JournalReader
 from cli.sources.journal.schema import JournalError
@@ -23,7 +24,6 @@ from cli.verbs.exporter.endpoint import METRICS, ExporterPages, Guard, guard_of
 from cli.verbs.exporter.newest_page import NewestPage, now_ms
 from cli.verbs.exporter.options import ExporterOptions
 from cli.verbs.exporter.page import PageLimits
-from cli.verbs.exporter.polls import LagTimes, PollResult, Scope, read_groups
 from coordinator.server.listener import CannotListen
 from coordinator.server.web import WebServer
 from groups.counts import counted

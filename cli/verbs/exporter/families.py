@@ -8,9 +8,9 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from cli.polls.history import PolledHistory
 from cli.sources.journal.schema import REBALANCES, WITHOUT_OWNER_US
 from cli.verbs.exporter.options import SampleLevel
-from cli.verbs.exporter.polls import PolledHistory
 from groups.lag import PartitionLag, longest_lag_ms, total_lag
 from groups.model import Group, GroupType, Topic
 from groups.progress import GroupProgress

@@ -11,9 +11,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from cli.polls.history import ExporterHistory
+from cli.polls.reading import PollResult
 from cli.verbs.exporter.options import SampleLevel
 from cli.verbs.exporter.page import MetricsPage, PageLimits, page_of
-from cli.verbs.exporter.polls import ExporterHistory, PollResult
 
 
 def now_ms() -> int:

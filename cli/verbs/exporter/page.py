@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 
 from prometheus_client.utils import floatToGoString
 
+from cli.polls.history import ExporterHistory
+from cli.polls.reading import PolledGroup, PollResult
 from cli.verbs.exporter import families
 from cli.verbs.exporter.options import SampleLevel
-from cli.verbs.exporter.polls import ExporterHistory, PolledGroup, PollResult
 
 _FASTEST = 1
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"

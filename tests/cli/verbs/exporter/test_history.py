@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from cli.polls.history import ExporterHistory, rebalances_between
+from cli.polls.reading import PolledGroup, PollResult
 from cli.verbs.exporter.options import SampleLevel
 from cli.verbs.exporter.page import PageLimits, page_of
-from cli.verbs.exporter.polls import ExporterHistory, PolledGroup, PollResult, rebalances_between
 from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import diagnose
 from groups.lag import partition_lags, with_next_records

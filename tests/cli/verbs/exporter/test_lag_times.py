@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-import cli.verbs.exporter.polls as reading
+import cli.polls.reading as reading
+from cli.polls.reading import LagTimes
 from cli.sources.saved import SavedSource
 from cli.sources.source import FoundRecords
-from cli.verbs.exporter.polls import LagTimes
 from groups.lag import NextRecord, NextRecords
 from groups.model import Problem, Topic
 

@@ -1,0 +1,259 @@
+"""The widget of a table: only the lines on screen are drawn, so that 5,000 rows scroll like 50."""
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from cli.render.cells import cell_text, safe_text, text_width
+from cli.render.fit import without_middle
+from cli.render.lines import Role
+from cli.verbs.top.tables import GridRow, GridTable, GridView
+
+GAP = 2
+WIDEST = 60  # Of a column that is not the last
+SAMPLE = 400  # Rows that decide the widths of columns
+_STYLES: dict[Role, str] = {
+    Role.PLAIN: "grid--cell",
+    Role.GOOD: "grid--good",
+    Role.WARNING: "grid--warning",
+    Role.BAD: "grid--bad",
+    Role.FAINT: "grid--faint",
+    Role.CHANGED: "grid--changed",
+    Role.STRONG: "grid--cell",
+    Role.HEADING: "grid--cell",
+}
+
+
+class Grid(ScrollView, can_focus=True):
+    """A table with a cursor. Enter opens a row; the heading of the column that sorts it has an arrow."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*_STYLES.values(), "grid--heading", "grid--cursor"}
+    DEFAULT_CSS = """
+    Grid { height: 1fr; }
+    Grid > .grid--heading { text-style: bold; color: $text; background: $panel; }
+    Grid > .grid--cursor { background: $accent 30%; text-style: bold; }
+    Grid > .grid--cell { color: $foreground; }
+    Grid > .grid--good { color: $text-success; }
+    Grid > .grid--warning { color: $text-warning; }
+    Grid > .grid--bad { color: $text-error; text-style: bold; }
+    Grid > .grid--faint { color: $text-muted; }
+    Grid > .grid--changed { text-style: reverse; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False),
+        Binding("down,j", "move(1)", "Down", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
+        Binding("home,g", "go(0)", "First", show=False),
+        Binding("end,G", "go(-1)", "Last", show=False),
+        Binding("left,h", "shift(-8)", "Left", show=False),
+        Binding("right", "shift(8)", "Right", show=False),
+        Binding("enter", "open", "Open"),
+        Binding("s", "sort_next", "Sort"),
+        Binding("S", "turn", "Turn", show=False),
+    ]
+    cursor: reactive[int] = reactive(0)
+
+    class Opened(Message):
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    class Moved(Message):
+        """The cursor, or what is on screen, has changed."""
+
+    class Sorted(Message):
+        """The order has changed."""
+
+    def __init__(self, *, id: str | None = None, view: GridView | None = None) -> None:
+        super().__init__(id=id)
+        self._table = GridTable(columns=(), rows=())
+        self._rows: list[GridRow] = []
+        self._widths: list[int] = []
+        self._key: str | None = None  # Of the row under the cursor: it stays there when rows move
+        self.view = view or GridView()
+
+    # What it shows
+
+    @property
+    def key(self) -> str | None:
+        return self._key if self._rows else None
+
+    @property
+    def shown(self) -> int:
+        return len(self._rows)
+
+    @property
+    def table(self) -> GridTable:
+        return self._table
+
+    @property
+    def visible_keys(self) -> list[str]:
+        first = int(self.scroll_offset.y)
+        return [row.key for row in self._rows[first : first + max(self.size.height, 1)]]
+
+    def show(self, table: GridTable) -> None:
+        self._table = table
+        self._arrange()
+
+    def look(self, view: GridView) -> None:
+        self.view = view
+        self._arrange()
+        self.post_message(self.Sorted())
+
+    def _arrange(self) -> None:
+        self._rows = self.view.apply(self._table)
+        self._measure()
+        position = next((n for n, row in enumerate(self._rows) if row.key == self._key), None)
+        self.set_reactive(
+            Grid.cursor, min(self.cursor, max(len(self._rows) - 1, 0)) if position is None else position
+        )
+        self._key = self._rows[self.cursor].key if self._rows else None
+        width = sum(self._widths) + GAP * max(len(self._widths) - 1, 0)
+        self.virtual_size = Size(width, len(self._rows) + 1)
+        self._keep_in_sight()
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def _measure(self) -> None:
+        first = int(self.scroll_offset.y)
+        sample = [*self._rows[:SAMPLE], *self._rows[first : first + 100]]
+        last = len(self._table.columns) - 1
+        self._widths = []
+        for number, column in enumerate(self._table.columns):
+            texts = (text_width(_text(row, number, column.name)) for row in sample)
+            widest = max(texts, default=0)
+            width = max(len(column.name) + 2, column.least_width, widest)
+            self._widths.append(width if number == last else min(width, WIDEST))
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        scroll_x, scroll_y = self.scroll_offset
+        width = self.size.width
+        if y == 0:
+            line = self._heading()
+        else:
+            number = int(scroll_y) + y - 1
+            if number >= len(self._rows):
+                return Strip.blank(width, self.rich_style)
+            line = self._line(self._rows[number], is_cursor=number == self.cursor)
+        return line.crop_extend(int(scroll_x), int(scroll_x) + width, self._background(y))
+
+    def _background(self, y: int) -> Style:
+        if y == 0:
+            return self.get_component_rich_style("grid--heading")
+        if int(self.scroll_offset.y) + y - 1 == self.cursor:
+            return self.get_component_rich_style("grid--cursor")
+        return self.rich_style
+
+    def _heading(self) -> Strip:
+        style = self.get_component_rich_style("grid--heading")
+        segments = []
+        for number, column in enumerate(self._table.columns):
+            arrow = ""
+            if number == self.view.column:
+                arrow = "▼" if self.view.is_descending else "▲"
+            segments.append(
+                Segment(_fitted(column.name + arrow, self._widths[number], column.is_number), style)
+            )
+            segments.append(Segment(" " * GAP, style))
+        return Strip(segments[:-1])
+
+    def _line(self, row: GridRow, *, is_cursor: bool) -> Strip:
+        cursor = self.get_component_rich_style("grid--cursor") if is_cursor else Style()
+        plain = self.get_component_rich_style("grid--cell")
+        segments = []
+        for number, column in enumerate(self._table.columns):
+            text = _fitted(_text(row, number, column.name), self._widths[number], column.is_number)
+            role = row.roles.get(number)
+            style = plain if role is None else self.get_component_rich_style(_STYLES[role])
+            segments.append(Segment(text, style + cursor))
+            segments.append(Segment(" " * GAP, plain + cursor))
+        return Strip(segments[:-1])
+
+    # Keys
+
+    def watch_cursor(self) -> None:
+        self._key = self._rows[self.cursor].key if self._rows else None
+        self._keep_in_sight()
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def _keep_in_sight(self) -> None:
+        """The heading is drawn over the first line, so that a page has one line less."""
+        if self.size.height > 1:
+            top, page = int(self.scroll_offset.y), self.size.height - 1
+            if self.cursor < top:
+                self.scroll_to(y=self.cursor, animate=False)
+            elif self.cursor >= top + page:
+                self.scroll_to(y=self.cursor - page + 1, animate=False)
+
+    def action_move(self, by: int) -> None:
+        self.cursor = max(0, min(self.cursor + by, len(self._rows) - 1))
+
+    def action_page(self, by: int) -> None:
+        self.action_move(by * max(self.size.height - 2, 1))
+
+    def action_go(self, to: int) -> None:
+        self.cursor = max(0, to if to >= 0 else len(self._rows) + to)
+
+    def action_shift(self, by: int) -> None:
+        self.scroll_relative(x=by, animate=False)
+
+    def action_open(self) -> None:
+        if self.key is not None:
+            self.post_message(self.Opened(self.key))
+
+    def action_sort_next(self) -> None:
+        columns = len(self._table.columns)
+        if columns:
+            following = 0 if self.view.column is None else (self.view.column + 1) % columns
+            self.look(GridView(words=self.view.words, only=self.view.only).sorted_by(following, self._table))
+
+    def action_turn(self) -> None:
+        if self.view.column is not None:
+            self.look(self.view.sorted_by(self.view.column, self._table))
+
+    def on_click(self, event: events.Click) -> None:
+        if event.y == 0:
+            column = self._column_at(event.x + int(self.scroll_offset.x))
+            if column is not None:
+                self.look(self.view.sorted_by(column, self._table))
+            return
+        number = int(self.scroll_offset.y) + event.y - 1
+        if number < len(self._rows):
+            if event.chain > 1 and number == self.cursor:
+                self.action_open()
+            self.cursor = number
+
+    def _column_at(self, x: int) -> int | None:
+        end = 0
+        for number, width in enumerate(self._widths):
+            end += width + GAP
+            if x < end:
+                return number
+        return None
+
+    def on_resize(self) -> None:
+        self._keep_in_sight()
+        self.post_message(self.Moved())
+
+
+def _text(row: GridRow, number: int, column: str) -> str:
+    return safe_text(cell_text(row.cells[number], column))
+
+
+def _fitted(text: str, width: int, is_number: bool) -> str:
+    missing = width - text_width(text)
+    if missing < 0:
+        return without_middle(text, width, width // 3)
+    return " " * missing + text if is_number else text + " " * missing

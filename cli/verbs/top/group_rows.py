@@ -1,0 +1,94 @@
+"""The tables of the screens, made of a `Sight`."""
+
+from collections.abc import Iterator
+
+from cli.render.cells import Cell, Duration
+from cli.render.headings import role_of
+from cli.render.lines import Role
+from cli.verbs.top.sight import SeenGroup, Sight
+from cli.verbs.top.tables import GridColumn, GridRow, GridTable, SortValue
+from groups.diagnosis.diagnose import Health
+from groups.lag import longest_lag_ms, topics_read, total_lag
+from groups.listing import GroupListing
+
+GROUP_COLUMNS = (
+    GridColumn("GROUP", least_width=20),
+    GridColumn("TYPE"),
+    GridColumn("STATE", least_width=12),
+    GridColumn("MEMBERS", is_number=True),
+    GridColumn("LAG", is_number=True, least_width=9),
+    GridColumn("LAG-TIME", is_number=True, least_width=10),
+    GridColumn("READ/S", is_number=True),
+    GridColumn("WRITTEN/S", is_number=True),
+    GridColumn("REBALANCES", is_number=True),
+    GridColumn("HEALTH"),
+    GridColumn("ASSIGNOR", least_width=12),
+    GridColumn("FINDING", least_width=20),
+)
+HEALTH = 9  # Its position
+_ROLES = {Health.OK: Role.GOOD, Health.WARNING: Role.WARNING, Health.ERROR: Role.BAD}
+_SEVERITY = {Health.OK: 0, Health.WARNING: 1, Health.ERROR: 2}
+
+
+def groups_table(sight: Sight) -> GridTable:
+    return GridTable(
+        columns=GROUP_COLUMNS,
+        rows=[
+            _group_row(listing, sight.groups.get(name)) for name, listing in sorted(sight.listings.items())
+        ],
+    )
+
+
+def has_problem(row: GridRow) -> bool:
+    return row.roles.get(HEALTH) in (Role.WARNING, Role.BAD)
+
+
+def _group_row(listing: GroupListing, seen: SeenGroup | None) -> GridRow:
+    health = health_of(seen)
+    roles = {2: role_of("STATE")(listing.state.value)}
+    sorts: dict[int, SortValue] = {}
+    if health is not None:
+        roles[HEALTH] = _ROLES[health]
+        sorts[HEALTH] = _SEVERITY[health]
+    if seen is not None:
+        rates = seen.history.progress
+        sorts[6], sorts[7] = (rates.committed_per_s, rates.produced_per_s) if rates else (None, None)
+    facets = {"state": listing.state.value, "type": listing.type.value, "topic": _topics(seen)}
+    return GridRow(listing.id, tuple(_group_cells(listing, seen, health)), roles, sorts, facets)
+
+
+def _group_cells(listing: GroupListing, seen: SeenGroup | None, health: Health | None) -> Iterator[Cell]:
+    group = seen.polled.group if seen else None
+    progress = seen.history.progress if seen else None
+    yield from (listing.id, listing.type.value, listing.state.value)
+    yield len(group.members) if group is not None else listing.members
+    yield None if seen is None else total_lag(row.lag for row in seen.polled.rows)
+    lag_ms = None if seen is None else longest_lag_ms(seen.polled.rows)
+    yield None if lag_ms is None else Duration(lag_ms)
+    yield rate_text(progress.committed_per_s if progress else None)
+    yield rate_text(progress.produced_per_s if progress else None)
+    yield None if seen is None else len(seen.rebalanced_ms)
+    yield None if health is None else health.value
+    yield (group.protocol if group is not None else listing.protocol) or None
+    yield _finding(seen)
+
+
+def health_of(seen: SeenGroup | None) -> Health | None:
+    diagnosis = seen.history.diagnosis if seen else None
+    return None if diagnosis is None else diagnosis.verdict
+
+
+def _finding(seen: SeenGroup | None) -> str | None:
+    diagnosis = seen.history.diagnosis if seen else None
+    return diagnosis.findings[0].message if diagnosis and diagnosis.findings else None
+
+
+def _topics(seen: SeenGroup | None) -> str:
+    group = seen.polled.group if seen else None
+    return " ".join(sorted(topics_read([group]))) if group is not None else ""
+
+
+def rate_text(per_s: float | None) -> str | None:
+    if per_s is None:
+        return None
+    return f"{per_s:,.0f}" if per_s >= 10 or per_s == 0 else f"{per_s:.1f}"

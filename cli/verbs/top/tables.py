@@ -1,0 +1,94 @@
+"""A table of a screen: rows with keys, sorted by any column and filtered by words, without anything of a terminal."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
+
+from cli.render.cells import Cell
+from cli.render.lines import Role
+
+SortValue: TypeAlias = float | str | None
+
+
+class GridColumn(NamedTuple):
+    name: str
+    is_number: bool = False
+    least_width: int = 0  # Of a column whose values come later
+
+
+class GridRow(NamedTuple):
+    """A row: what it is called when it is opened, its cells, the roles of some, what else it can be found by."""
+
+    key: str
+    cells: Sequence[Cell]
+    roles: Mapping[int, Role] = {}
+    sorts: Mapping[int, SortValue] = {}  # By column: what is compared instead of the cell
+    facets: Mapping[str, str] = {}  # By name, as in `state:Stable`: the text in which the rest is searched
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridTable:
+    columns: Sequence[GridColumn]
+    rows: Sequence[GridRow]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridView:
+    """How a table is looked at: the column that sorts it, and the words of the filter."""
+
+    column: int | None = None  # None: in the order of the rows
+    is_descending: bool = False
+    words: tuple[str, ...] = ()
+    only: Callable[[GridRow], bool] | None = field(default=None, compare=False)  # A switch beside the filter
+
+    def sorted_by(self, column: int, table: GridTable) -> "GridView":
+        """By this column; numbers begin with the largest. The same column again: in the other direction."""
+        if column == self.column:
+            return replace(self, is_descending=not self.is_descending)
+        return replace(self, column=column, is_descending=table.columns[column].is_number)
+
+    def apply(self, table: GridTable) -> list[GridRow]:
+        rows: Iterable[GridRow] = table.rows
+        if self.only is not None:
+            rows = filter(self.only, rows)
+        if self.words:
+            rows = (row for row in rows if all(_holds(word, row) for word in self.words))
+        if self.column is None:
+            return list(rows)
+        return _sorted(rows, self.column, is_descending=self.is_descending)
+
+
+def filter_words(text: str) -> tuple[str, ...]:
+    """The words of a filter. All must be found, in any case; `name:text` searches one fact, `-word` excludes."""
+    return tuple(text.casefold().split())
+
+
+def _holds(word: str, row: GridRow) -> bool:
+    if len(word) > 1 and word.startswith("-"):
+        return not _holds(word[1:], row)
+    name, colon, text = word.partition(":")
+    if colon and name in row.facets:
+        return text in row.facets[name].casefold()
+    return word in row.key.casefold()
+
+
+def _sorted(rows: Iterable[GridRow], column: int, *, is_descending: bool) -> list[GridRow]:
+    """By a column, equal ones by key; unknown values are last in either direction."""
+    known: list[tuple[SortValue, GridRow]] = []
+    unknown: list[GridRow] = []
+    for row in sorted(rows, key=_key):
+        value = row.sorts[column] if column in row.sorts else row.cells[column]
+        if value is None:
+            unknown.append(row)
+        else:
+            known.append((value.casefold() if isinstance(value, str) else value, row))
+    known.sort(key=_value, reverse=is_descending)
+    return [row for _, row in known] + unknown
+
+
+def _key(row: GridRow) -> str:
+    return row.key
+
+
+def _value(pair: tuple[SortValue, GridRow]) -> SortValue:
+    return pair[0]
