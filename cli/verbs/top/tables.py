@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from cli.render.cells import Cell
@@ -74,7 +75,7 @@ def _holds(word: str, row: GridRow) -> bool:
 
 def _sorted(rows: Iterable[GridRow], column: int, *, is_descending: bool) -> list[GridRow]:
     """By a column, equal ones by key; unknown values are last in either direction."""
-    known: list[tuple[SortValue, GridRow]] = []
+    known: list[tuple[float | str, GridRow]] = []
     unknown: list[GridRow] = []
     for row in sorted(rows, key=_key):
         value = row.sorts[column] if column in row.sorts else row.cells[column]
@@ -82,13 +83,9 @@ def _sorted(rows: Iterable[GridRow], column: int, *, is_descending: bool) -> lis
             unknown.append(row)
         else:
             known.append((value.casefold() if isinstance(value, str) else value, row))
-    known.sort(key=_value, reverse=is_descending)
+    known.sort(key=itemgetter(0), reverse=is_descending)
     return [row for _, row in known] + unknown
 
 
 def _key(row: GridRow) -> str:
     return row.key
-
-
-def _value(pair: tuple[SortValue, GridRow]) -> SortValue:
-    return pair[0]

@@ -1,0 +1,76 @@
+"""One group: its members, partitions, findings and settings, and its events as they come."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import Static
+
+from cli.render.cells import safe_text
+from cli.verbs.top.group_tables import (
+    findings_table,
+    members_table,
+    partitions_table,
+    summary_lines,
+)
+from cli.verbs.top.screens.base import TableScreen
+from cli.verbs.top.sight import Focus, Sight
+from cli.verbs.top.tables import GridTable
+from cli.verbs.watch.event_text import clock_text
+
+TABLES: dict[str, tuple[str, Callable[[Sight, str], GridTable]]] = {
+    "members": ("m", members_table),
+    "partitions": ("o", partitions_table),
+    "findings": ("f", findings_table),
+}
+EVENTS = 6  # Lines of events below the table
+
+
+class GroupScreen(TableScreen):
+    CSS = """
+    #summary { height: auto; max-height: 5; padding: 0 1; }
+    #tabs { height: 1; color: $text-muted; }
+    #events { height: 7; border-top: solid $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, f"table('{name}')", name.capitalize()) for name, (key, _) in TABLES.items()
+    ]
+
+    def __init__(self, group: str) -> None:
+        super().__init__()
+        self.group = group
+        self.table = "members"
+
+    def above(self) -> list[Widget]:
+        return [Static(id="summary", markup=False), Static(id="tabs")]
+
+    def below(self) -> list[Widget]:
+        return [Static(id="events", markup=False)]
+
+    def wanted(self) -> Focus:
+        return Focus(opened=self.group)
+
+    @property
+    def title_parts(self) -> list[str]:
+        return [self.group]
+
+    def draw(self, sight: Sight) -> None:
+        self.grid.show(TABLES[self.table][1](sight, self.group))
+        self.query_one("#summary", Static).update("\n".join(map(safe_text, summary_lines(sight, self.group))))
+        self.query_one("#tabs", Static).update(self._tabs())
+        lines = [f"{clock_text(line.at_ms)}  {safe_text(line.text)}" for line in sight.log[-EVENTS:]]
+        self.query_one("#events", Static).update("\n".join(lines) or "No event since this screen was opened.")
+
+    def _tabs(self) -> Text:
+        text = Text()
+        for name, (key, _) in TABLES.items():
+            text.append(f" {key} {name} ", style="reverse" if name == self.table else "")
+            text.append(" ")
+        return text
+
+    def action_table(self, name: str) -> None:
+        self.table = name
+        self.grid.look(type(self.grid.view)())
+        self.draw(self.app.sight)
