@@ -23,6 +23,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
     "See groups": {
         "list": "cli.verbs.list:list_groups",
         "describe": "cli.verbs.describe.command:describe",
+        "top": "cli.verbs.top.command:top",
         "watch": "cli.verbs.watch.command:watch",
         "diagnose": "cli.verbs.diagnose.command:diagnose",
         "why": "cli.verbs.why.command:why",

@@ -18,6 +18,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "keystores": ("cryptography",),
     "spark": ("pyspark", "pyarrow", "pandas"),
     "testing": ("pytest",),
+    "top": ("textual", "textual_serve"),
 }
 IMAGE = "KOHORT_IMAGE"
 

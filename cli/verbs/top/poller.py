@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from cli.errors import is_expected
 from cli.polls.reading import LagTimes, Scope, read_chosen
@@ -89,6 +90,8 @@ class Poller:
             self._replace(self._sight.failed(str(error), _now_ms()))
 
     def _list(self, source: Source) -> None:
+        if self._sight.cluster is None:
+            self._sight = replace(self._sight, cluster=source.cluster())
         listed = source.select_groups(GroupFilter(), described=False)
         self._listed_s = time.monotonic()
         self._replace(self._sight.listed(listed.items, _now_ms(), listed.problems))

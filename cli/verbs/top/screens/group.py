@@ -1,5 +1,6 @@
 """One group: its members, partitions, findings and settings, and its events as they come."""
 
+import shlex
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from cli.verbs.top.group_tables import (
 from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridTable
+from cli.verbs.top.words import change, view
 from cli.verbs.watch.event_text import clock_text
 
 TABLES: dict[str, tuple[str, Callable[[Sight, str], GridTable]]] = {
@@ -35,7 +37,14 @@ class GroupScreen(TableScreen):
     #events { height: 7; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key, f"table('{name}')", name.capitalize()) for name, (key, _) in TABLES.items()
+        *(Binding(key, f"table('{name}')", name.capitalize()) for name, (key, _) in TABLES.items()),
+        Binding("w", "view('why', '--since', '1h')", "Why"),
+        Binding("d", "view('diagnose', '--verbose')", "Diagnose", show=False),
+        Binding("c", "view('config get')", "Settings", show=False),
+        Binding("P", "view('plan', '--to', 'consumer')", "Plan"),
+        Binding("R", "type('offsets reset {group} --all-topics --to-datetime=-1h')", "Reset"),
+        Binding("D", "type('delete {group}')", "Delete", show=False),
+        Binding("K", "remove", "Remove member", show=False),
     ]
 
     def __init__(self, group: str) -> None:
@@ -69,6 +78,18 @@ class GroupScreen(TableScreen):
             text.append(f" {key} {name} ", style="reverse" if name == self.table else "")
             text.append(" ")
         return text
+
+    def action_view(self, *words: str) -> None:
+        name = words[0].split()
+        self.app.run_command(view(*name, self.group, *words[1:]))
+
+    def action_type(self, text: str) -> None:
+        """Open the line with a change, to be completed; Enter shows its preview."""
+        self.app.action_command_line(text.format(group=shlex.quote(self.group)))
+
+    def action_remove(self) -> None:
+        if self.table == "members" and self.grid.key is not None:
+            self.app.run_command(change("members", "remove", self.group, "--member", self.grid.key))
 
     def action_table(self, name: str) -> None:
         self.table = name

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.widgets import Input
 
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_rows import groups_table, has_problem
@@ -34,6 +35,11 @@ class GroupsScreen(TableScreen):
     def action_problems(self) -> None:
         view = self.grid.view
         self.grid.look(replace(view, only=None if view.only else has_problem))
+
+    def filter(self, text: str) -> None:
+        entry = self.query_one("#filter", Input)
+        entry.value = text
+        entry.add_class("open")
 
     def on_grid_opened(self, event: Grid.Opened) -> None:
         self.app.push_screen(GroupScreen(event.key))

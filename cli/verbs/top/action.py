@@ -1,0 +1,32 @@
+"""Open the screens on a terminal, or say what is missing."""
+
+import os
+import sys
+
+import typer
+
+from cli.errors import UsageError
+from cli.options import SourceOptions
+from cli.verbs.top.options import TopOptions
+from wire.extras import install_command, is_installed
+
+EXTRA = "top"
+
+
+def run_top(options: TopOptions, source: SourceOptions) -> None:
+    """Run until the user quits. UsageError: Textual is not installed, or there is no terminal."""
+    if not is_installed(EXTRA):
+        raise UsageError(f"kohort top needs packages that are not installed. Run: `{install_command(EXTRA)}`")
+    if not _has_terminal():
+        raise UsageError("kohort top needs a terminal; kohort list and kohort describe print the same facts")
+    from cli.verbs.top.app import TopApp
+
+    app = TopApp(source, group=options.group, every_s=options.every, is_read_only=options.read_only)
+    app.run()
+    if app.return_code:
+        raise typer.Exit(app.return_code)
+
+
+def _has_terminal() -> bool:
+    streams = (sys.stdin, sys.stdout)
+    return all(stream.isatty() for stream in streams) and os.environ.get("TERM", "dumb") not in ("dumb", "")

@@ -1,0 +1,20 @@
+"""`kohort top`."""
+
+from cli.options import SourceOptions
+from cli.verbs.top.options import TopOptions
+
+
+def top(*, options: TopOptions, source: SourceOptions) -> None:
+    """Look at groups in full screen, live or in the past.
+
+    The list shows every group with its state, lag and health; Enter opens one, Escape goes back, ? shows the keys
+    of the screen, q quits. Nothing is changed without a preview and consent.
+
+    \b
+    Examples:
+      kohort top -b localhost:9092
+      kohort top billing --snapshot fleet.yaml
+    """
+    from cli.verbs.top.action import run_top
+
+    run_top(options, source)

@@ -1,0 +1,33 @@
+"""The contexts of the user; Enter looks at another cluster."""
+
+from cli.errors import CommandError
+from cli.options import SourceOptions
+from cli.sources.contexts.read import load_contexts
+from cli.sources.contexts.resolve import resolve_source
+from cli.verbs.top.grid import Grid
+from cli.verbs.top.screens.base import TableScreen
+from cli.verbs.top.sight import Sight
+from cli.verbs.top.tables import GridColumn, GridRow, GridTable
+
+CONTEXT_COLUMNS = (GridColumn("CONTEXT"), GridColumn("SOURCE"), GridColumn("PROTECTED"), GridColumn("IN-USE"))
+
+
+class ContextsScreen(TableScreen):
+    def draw(self, sight: Sight) -> None:  # noqa: ARG002  (they are files of this machine)
+        try:
+            contexts = load_contexts(may_be_missing=True)
+        except CommandError as error:
+            self.notify(str(error), severity="error")
+            contexts = None
+        place = self.app.source.place
+        rows = [
+            GridRow(name, (name, context.place, context.protected, place is not None and place.name == name))
+            for name, context in sorted(contexts.by_name.items() if contexts else ())
+        ]
+        self.grid.show(GridTable(columns=CONTEXT_COLUMNS, rows=rows))
+
+    def on_grid_opened(self, event: Grid.Opened) -> None:
+        try:
+            self.app.switch_source(resolve_source(SourceOptions(context=event.key)))
+        except CommandError as error:
+            self.notify(str(error), severity="error")
