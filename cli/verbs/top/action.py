@@ -21,7 +21,7 @@ def run_top(options: TopOptions, source: SourceOptions) -> None:
         raise UsageError("kohort top needs a terminal; kohort list and kohort describe print the same facts")
     from cli.verbs.top.app import TopApp
 
-    app = TopApp(source, group=options.group, every_s=options.every, is_read_only=options.read_only)
+    app = TopApp(source, options)
     app.run()
     if app.return_code:
         raise typer.Exit(app.return_code)

@@ -1,5 +1,9 @@
 """The application: its screens, the poller behind them, and the keys that work everywhere."""
 
+import time
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from textual.app import App
@@ -7,8 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
 
+from cli.errors import is_expected
 from cli.options import SourceOptions
 from cli.selection import ReusableSource
+from cli.sources.history.read import GroupHistoryRead
+from cli.sources.past import PastSource, moments_of
+from cli.verbs.top.options import TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.screens.cluster import ClusterScreen
 from cli.verbs.top.screens.command_line import CommandLine
@@ -17,9 +25,14 @@ from cli.verbs.top.screens.group import GroupScreen
 from cli.verbs.top.screens.groups import GroupsScreen
 from cli.verbs.top.screens.keys import KeysScreen
 from cli.verbs.top.screens.output import ChangeScreen, OutputScreen
+from cli.verbs.top.screens.time_line import TimeLine
 from cli.verbs.top.screens.topics import TopicsScreen
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.words import Command
+from cli.verbs.why.options import HistorySelection
+from cli.verbs.why.reading import read_history
+
+PAST_MS = 24 * 3_600_000  # How much of the past is read
 
 NAMED: dict[str, type[Screen[None]]] = {
     "groups": GroupsScreen,
@@ -45,6 +58,7 @@ class TopApp(App[None]):
     Screen { layout: vertical; }
     #head { height: 1; background: $panel; color: $text; }
     #head.failing { background: $error; color: $text; }
+    #head.past { background: $warning; color: $text; text-style: bold; }
     #filter { display: none; height: 1; border: none; padding: 0; }
     #filter.open { display: block; }
     """
@@ -55,30 +69,30 @@ class TopApp(App[None]):
         Binding("T", "show('topics')", "Topics", show=False),
         Binding("C", "show('cluster')", "Cluster", show=False),
         Binding("X", "show('contexts')", "Contexts", show=False),
+        Binding("left_square_bracket", "step(-1)", "Back in time", show=False, key_display="["),
+        Binding("right_square_bracket", "step(1)", "Forth", show=False, key_display="]"),
+        Binding("t", "time", "Time", show=False),
+        Binding("l", "live", "Live", show=False),
         Binding("p", "pause", "Pause", show=False),
         Binding("r", "refresh", "Refresh", show=False),
     ]
 
-    def __init__(
-        self,
-        source: SourceOptions,
-        *,
-        group: str | None = None,
-        every_s: float = 2.0,
-        is_read_only: bool = False,
-    ) -> None:
+    def __init__(self, source: SourceOptions, options: TopOptions) -> None:
         super().__init__()
-        self.source, self.is_read_only = source, is_read_only
-        self._group, self._every_s = group, every_s
-        self._opened = ReusableSource(source)
+        self.options, self.is_read_only = options, options.read_only
+        self._open(source)
+
+    def _open(self, source: SourceOptions) -> None:
+        self.source, self._opened = source, ReusableSource(source)
         self.sight = Sight(source=self._opened.name)
-        self.poller = Poller(self._opened, every_s, self._seen)
+        self.poller = Poller(self._opened, self.options.every, self._seen)
+        self._past: GroupHistoryRead | None = None
 
     def on_mount(self) -> None:
         self.poller.start()
         self.push_screen(GroupsScreen())
-        if self._group is not None:
-            self.push_screen(GroupScreen(self._group))
+        if self.options.group is not None:
+            self.push_screen(GroupScreen(self.options.group))
 
     def on_unmount(self) -> None:
         self.poller.stop()
@@ -88,9 +102,7 @@ class TopApp(App[None]):
         """Look at another cluster: everything that is known of this one is forgotten."""
         self.poller.stop()
         self._opened.close()
-        self.source, self._opened = source, ReusableSource(source)
-        self.sight = Sight(source=self._opened.name)
-        self.poller = Poller(self._opened, self._every_s, self._seen)
+        self._open(source)
         self.poller.start()
         while len(self.screen_stack) > 2:
             self.pop_screen()
@@ -100,7 +112,7 @@ class TopApp(App[None]):
         self.post_message(Seen(sight))
 
     def on_seen(self, message: Seen) -> None:
-        if message.sight.source != self.sight.source:
+        if message.sight.source != self._opened.name:
             return  # of the cluster before
         self.sight = message.sight
         if show := getattr(self.screen, "show_sight", None):
@@ -108,6 +120,61 @@ class TopApp(App[None]):
 
     def focus_on(self, focus: Focus) -> None:
         self.poller.focus(focus)
+
+    # The past
+
+    def action_step(self, by: int) -> None:
+        """To the rebalance before or after the moment shown, of the group on screen, or of all."""
+        self._with_past(lambda read: self._step(read, by))
+
+    def action_time(self) -> None:
+        self.push_screen(TimeLine(), self._timed)
+
+    def action_live(self) -> None:
+        if self.sight.past_ms is not None:
+            self._show_moment(None, None)
+
+    def _timed(self, at_ms: int | None) -> None:
+        if at_ms is not None:
+            self._with_past(lambda read: self._show_moment(read, at_ms))
+
+    def _step(self, read: GroupHistoryRead, by: int) -> None:
+        group = self.group if isinstance(self.screen, GroupScreen) else None
+        moments = moments_of(read, group)
+        now_ms = self.sight.past_ms
+        if by < 0:
+            position = (len(moments) if now_ms is None else bisect_left(moments, now_ms)) - 1
+        else:
+            position = len(moments) if now_ms is None else bisect_right(moments, now_ms)
+        if 0 <= position < len(moments):
+            self._show_moment(read, moments[position])
+        elif by > 0:
+            self.action_live()
+        else:
+            self.notify("no earlier rebalance is known")
+
+    def _show_moment(self, read: GroupHistoryRead | None, at_ms: int | None) -> None:
+        self.poller.look_at(None if read is None or at_ms is None else PastSource(read, at_ms), at_ms)
+
+    def _with_past(self, then: Callable[[GroupHistoryRead], None]) -> None:
+        """Read the past once, beside the screens, and go on with it."""
+        if self._past is not None:
+            then(self._past)
+            return
+        self.notify("reading the past …")
+        self.run_worker(partial(self._read_past, then), thread=True, exclusive=True, group="past")
+
+    def _read_past(self, then: Callable[[GroupHistoryRead], None]) -> None:
+        since_ms = time.time_ns() // 1_000_000 - PAST_MS
+        try:
+            read = read_history(HistorySelection(all_groups=True), self.options, self.source, since_ms)
+        except Exception as error:
+            if not is_expected(error):
+                raise
+            self.call_from_thread(self.notify, str(error), severity="error")
+            return
+        self._past = read
+        self.call_from_thread(then, read)
 
     @property
     def group(self) -> str | None:

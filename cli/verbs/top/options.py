@@ -6,12 +6,13 @@ from typing import Annotated
 import typer
 
 from cli.options import duration_option, option
+from cli.verbs.why.options import HistoryOptions
 
 DEFAULT_LISTEN = "127.0.0.1:9409"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopOptions:
+class TopOptions(HistoryOptions):
     group: Annotated[
         str | None,
         typer.Argument(

@@ -17,6 +17,7 @@ FIRST = 40  # Groups of the first poll: a screenful
 MOST = 200  # Groups of a poll, while some have never been read
 SHARE = 0.04  # Of the time that polls may take: the rest is pause
 LISTED_EVERY_S = 5.0
+PAST_S = 3600.0  # A moment of the past is read once
 
 
 class Poller:
@@ -28,6 +29,7 @@ class Poller:
         self._focus = Focus()
         self._wake = threading.Event()
         self._times = LagTimes()
+        self._past: Source | None = None
         self._ends = self.is_paused = False
         self._listed_s = 0.0
         self._failures = 0
@@ -36,6 +38,13 @@ class Poller:
     @property
     def sight(self) -> Sight:
         return self._sight
+
+    def look_at(self, past: Source | None, at_ms: int | None) -> None:
+        """Show a moment of the past, read once from `past`; None: the present again."""
+        self._past = past
+        self._sight = Sight(source=self._opened.name, past_ms=at_ms)
+        self._failures = 0
+        self.refresh()
 
     def start(self) -> None:
         self._thread.start()
@@ -66,6 +75,8 @@ class Poller:
 
     def _rest_s(self, took_s: float) -> float:
         """Polls take a small share of the time; what is on screen is read every `--every` if that is more seldom."""
+        if self._past is not None and len(self._sight.groups) >= len(self._sight.listings):
+            return PAST_S
         if self._failures:
             return pause_s(self._every_s, self._failures)
         unread = len(self._sight.listings) - len(self._sight.groups)
@@ -75,7 +86,8 @@ class Poller:
 
     def _poll(self) -> None:
         try:
-            source = self._opened.get()
+            past = self._past
+            source = self._opened.get() if past is None else past
             if time.monotonic() - self._listed_s >= LISTED_EVERY_S:
                 self._list(source)
             names = due(self._sight, self._focus, MOST if self._sight.groups else FIRST)

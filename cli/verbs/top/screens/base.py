@@ -77,13 +77,15 @@ class TableScreen(Screen[None]):
     def _head(self, sight: Sight) -> None:
         head = self.query_one("#head", Static)
         head.set_class(bool(sight.failure), "failing")
+        head.set_class(sight.past_ms is not None, "past")
         if sight.failure:
             since = "" if sight.failing_ms is None else f" since {format_moment(sight.failing_ms)}"
             text = f"no answer{since}: {sight.failure}"
         elif sight.at_ms is None:
             text = "reading the list of groups"
         else:
-            text = "  ".join([*self.title_parts, format_moment(sight.at_ms)])
+            moment = format_moment(sight.at_ms if sight.past_ms is None else sight.past_ms)
+            text = "  ".join([*self.title_parts, moment if sight.past_ms is None else f"THE PAST: {moment}"])
         paused = "  PAUSED" if self.app.poller.is_paused else ""
         head.update(safe_text(f"{sight.source}  {text}{paused}"))
 

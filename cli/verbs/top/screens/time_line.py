@@ -1,0 +1,45 @@
+"""The line in which a time is typed."""
+
+import time
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from groups.times import read_moment
+
+
+class TimeLine(ModalScreen[int | None]):
+    """Returns the time in milliseconds since 1970; None if it was left."""
+
+    CSS = """
+    TimeLine { align: center bottom; background: $background 40%; }
+    #line { border: round $accent; height: 3; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", show=False)]
+
+    def compose(self) -> ComposeResult:
+        line = Input(placeholder="03:07, 2h for two hours ago, 2026-03-01T03:07:00Z", id="line", compact=True)
+        line.border_title = "show the groups as they were at"
+        yield line
+
+    def on_mount(self) -> None:
+        self.query_one("#line").focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        try:
+            self.dismiss(moment_text(event.value.strip(), time.time_ns() // 1_000_000))
+        except ValueError as error:
+            self.query_one("#line", Input).border_title = str(error)
+
+
+def moment_text(text: str, now_ms: int) -> int:
+    """A time, as in options; `03:07` is the last time that a clock in UTC showed it. Raises ValueError."""
+    hour, colon, minute = text.partition(":")
+    if colon and len(text) <= 8 and hour.isdigit() and minute.replace(":", "").isdigit():
+        day = time.strftime("%Y-%m-%d", time.gmtime(now_ms / 1000))
+        at_ms = read_moment(f"{day}T{text}{':00' if text.count(':') == 1 else ''}Z", now_ms)
+        return at_ms if at_ms <= now_ms else at_ms - 24 * 3_600_000
+    return read_moment(text, now_ms)
