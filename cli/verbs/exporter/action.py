@@ -20,10 +20,11 @@ from cli.selection import ReusableSource, is_live, name_filter
 from cli.sources.journal.reader import JournalReader
 from cli.sources.journal.schema import JournalError
 from cli.times import milliseconds
-from cli.verbs.exporter.endpoint import METRICS, ExporterPages, Guard, guard_of
+from cli.verbs.exporter.endpoint import METRICS, ExporterPages
 from cli.verbs.exporter.newest_page import NewestPage, now_ms
-from cli.verbs.exporter.options import ExporterOptions
+from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
 from cli.verbs.exporter.page import PageLimits
+from cli.web_guard import Guard, guard_of, refuse_guard
 from coordinator.server.listener import CannotListen
 from coordinator.server.web import WebServer
 from groups.counts import counted
@@ -37,7 +38,7 @@ LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
 
 def export(options: ExporterOptions, source: SourceOptions) -> None:
     """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once; UNREADABLE if `--once` was incomplete."""
-    guard = guard_of(options)
+    guard = _guard(options)
     textfile = _textfile(options)
     interval_ms = milliseconds(options.interval, "--interval")
     if not LEAST_INTERVAL_MS <= interval_ms <= MOST_INTERVAL_MS:
@@ -71,6 +72,16 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
         with suppress(KeyboardInterrupt):
             _run(poller, interval_ms / 1000, guard, textfile)
     notice("stopped")
+
+
+def _guard(options: ExporterOptions) -> Guard | None:
+    """The guard of the page; None if none is served."""
+    if options.once and options.listen is not None:
+        raise UsageError("--once and --listen cannot be used together")
+    if options.listen is None and (options.textfile is not None or options.once):
+        refuse_guard(options, "--listen HOST:PORT")
+        return None
+    return guard_of(options, DEFAULT_LISTEN)
 
 
 def _run(poller: "_Poller", interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from cli.options import option
+from cli.web_guard_options import GuardOptions
 
 DEFAULT_LISTEN = "127.0.0.1:9408"
-_guarding = partial(option, rich_help_panel="TLS and access")
 
 
 class SampleLevel(Enum):
@@ -21,15 +20,7 @@ class SampleLevel(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExporterOptions:
-    listen: Annotated[
-        str | None,
-        option(
-            "--listen",
-            f"Listen address, {DEFAULT_LISTEN} by default; to listen beyond loopback, set up TLS and a login.",
-            "HOST:PORT",
-        ),
-    ] = None
+class ExporterOptions(GuardOptions):
     textfile: Annotated[
         Path | None,
         option("--textfile", "Write FILE.prom for the node exporter; serve HTTP only with --listen.", "FILE"),
@@ -58,21 +49,3 @@ class ExporterOptions:
     max_series: Annotated[
         int, option("--max-series", "Maximum number of series; partitions are left out first.", "N", min=1)
     ] = 250_000
-    tls_certificate: Annotated[
-        Path | None, _guarding("--tls-certificate", "Serve HTTPS with this certificate chain, PEM.", "FILE")
-    ] = None
-    tls_key: Annotated[
-        Path | None,
-        _guarding("--tls-key", "Private key, PEM, if it is not in the certificate's file.", "FILE"),
-    ] = None
-    tls_client_ca: Annotated[
-        Path | None,
-        _guarding("--tls-client-ca", "Accept client certificates of this authority, PEM.", "FILE"),
-    ] = None
-    access: Annotated[
-        Path | None,
-        _guarding("--access", "Accept the users and passwords of this file (docs/security.md).", "FILE"),
-    ] = None
-    token_file: Annotated[
-        Path | None, _guarding("--token-file", "Accept the bearer token in this file.", "FILE")
-    ] = None

@@ -8,15 +8,23 @@ import typer
 from cli.errors import UsageError
 from cli.options import SourceOptions
 from cli.verbs.top.options import TopOptions
+from cli.web_guard import refuse_guard
+from cli.web_guard_options import GuardOptions
 from wire.extras import install_command, is_installed
 
 EXTRA = "top"
 
 
-def run_top(options: TopOptions, source: SourceOptions) -> None:
+def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> None:
     """Run until the user quits. UsageError: Textual is not installed, or there is no terminal."""
     if not is_installed(EXTRA):
         raise UsageError(f"kohort top needs packages that are not installed. Run: `{install_command(EXTRA)}`")
+    if options.web:
+        from cli.verbs.top.web import serve_top
+
+        serve_top(options, guard, source)
+        return
+    refuse_guard(guard, "--web")
     if not _has_terminal():
         raise UsageError("kohort top needs a terminal; kohort list and kohort describe print the same facts")
     from cli.verbs.top.app import TopApp

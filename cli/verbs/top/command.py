@@ -2,9 +2,10 @@
 
 from cli.options import SourceOptions
 from cli.verbs.top.options import TopOptions
+from cli.web_guard_options import GuardOptions
 
 
-def top(*, options: TopOptions, source: SourceOptions) -> None:
+def top(*, options: TopOptions, guard: GuardOptions, source: SourceOptions) -> None:
     """Look at groups in full screen, live or in the past.
 
     The list shows every group with its state, lag and health; Enter opens one, Escape goes back, ? shows the keys
@@ -17,4 +18,4 @@ def top(*, options: TopOptions, source: SourceOptions) -> None:
     """
     from cli.verbs.top.action import run_top
 
-    run_top(options, source)
+    run_top(options, guard, source)

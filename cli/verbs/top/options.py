@@ -25,7 +25,3 @@ class TopOptions(HistoryOptions):
     ] = 2.0
     read_only: Annotated[bool, option("--read-only", "Offer no changes.")] = False
     web: Annotated[bool, option("--web", "Serve the screens to a browser instead; read-only.")] = False
-    listen: Annotated[
-        str | None,
-        option("--listen", f"With --web: listen address, {DEFAULT_LISTEN} by default.", "HOST:PORT"),
-    ] = None
