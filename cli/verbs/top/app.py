@@ -46,9 +46,9 @@ NAMED: dict[str, type[Screen[None]]] = {
 class Seen(Message):
     """A poll has brought something new."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, poller: Poller, sight: Sight) -> None:
         super().__init__()
-        self.sight = sight
+        self.poller, self.sight = poller, sight
 
 
 class TopApp(App[None]):
@@ -109,10 +109,10 @@ class TopApp(App[None]):
 
     def _seen(self, sight: Sight) -> None:
         """In the poller's thread."""
-        self.post_message(Seen(sight))
+        self.post_message(Seen(self.poller, sight))
 
     def on_seen(self, message: Seen) -> None:
-        if message.sight.source != self._opened.name:
+        if message.poller is not self.poller:
             return  # of the cluster before
         self.sight = message.sight
         if show := getattr(self.screen, "show_sight", None):

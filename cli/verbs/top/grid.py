@@ -37,7 +37,7 @@ class Grid(ScrollView, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*_STYLES.values(), "grid--heading", "grid--cursor"}
     DEFAULT_CSS = """
-    Grid { height: 1fr; }
+    Grid { height: 1fr; scrollbar-size: 0 1; }
     Grid > .grid--heading { text-style: bold; color: $text; background: $panel; }
     Grid > .grid--cursor { background: $accent 30%; text-style: bold; }
     Grid > .grid--cell { color: $foreground; }
@@ -131,7 +131,7 @@ class Grid(ScrollView, can_focus=True):
         for number, column in enumerate(self._table.columns):
             texts = (text_width(_text(row, number, column.name)) for row in sample)
             widest = max(texts, default=0)
-            width = max(len(column.name) + 2, column.least_width, widest)
+            width = max(len(column.name) + 1, column.least_width, widest)
             self._widths.append(width if number == last else min(width, WIDEST))
 
     # Drawing

@@ -103,7 +103,7 @@ class Poller:
 
     def _list(self, source: Source) -> None:
         if self._sight.cluster is None:
-            self._sight = replace(self._sight, cluster=source.cluster())
+            self._sight = replace(self._sight, cluster=source.cluster(), source=source.name)
         listed = source.select_groups(GroupFilter(), described=False)
         self._listed_s = time.monotonic()
         self._replace(self._sight.listed(listed.items, _now_ms(), listed.problems))
