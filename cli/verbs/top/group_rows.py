@@ -31,13 +31,22 @@ _ROLES = {Health.OK: Role.GOOD, Health.WARNING: Role.WARNING, Health.ERROR: Role
 _SEVERITY = {Health.OK: 0, Health.WARNING: 1, Health.ERROR: 2}
 
 
-def groups_table(sight: Sight) -> GridTable:
-    return GridTable(
-        columns=GROUP_COLUMNS,
-        rows=[
-            _group_row(listing, sight.groups.get(name)) for name, listing in sorted(sight.listings.items())
-        ],
-    )
+class GroupRows:
+    """The rows of the list. The row of a group of which nothing new is known is made once: of 5,000 groups, a poll
+    brings news of a few."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[GroupListing, SeenGroup | None, GridRow]] = {}
+
+    def table(self, sight: Sight) -> GridTable:
+        before, self._made = self._made, {}
+        for name in sorted(sight.listings):
+            listing, seen = sight.listings[name], sight.groups.get(name)
+            made = before.get(name)
+            if made is None or made[1] is not seen or made[0] != listing:
+                made = (listing, seen, _group_row(listing, seen))
+            self._made[name] = made
+        return GridTable(columns=GROUP_COLUMNS, rows=[row for _, _, row in self._made.values()])
 
 
 def has_problem(row: GridRow) -> bool:

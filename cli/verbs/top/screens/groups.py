@@ -7,7 +7,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from cli.verbs.top.grid import Grid
-from cli.verbs.top.group_rows import groups_table, has_problem
+from cli.verbs.top.group_rows import GroupRows, has_problem
 from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.screens.group import GroupScreen
 from cli.verbs.top.sight import Focus, Sight
@@ -18,11 +18,15 @@ class GroupsScreen(TableScreen):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "problems", "Problems")]
     hint = "words of the name, state:stable, type:share, topic:orders, -without"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows = GroupRows()
+
     def wanted(self) -> Focus:
         return Focus(visible=tuple(self.grid.visible_keys))
 
     def draw(self, sight: Sight) -> None:
-        self.grid.show(groups_table(sight))
+        self.grid.show(self._rows.table(sight))
 
     @property
     def title_parts(self) -> list[str]:
