@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
@@ -16,6 +15,7 @@ from cli.options import SourceOptions
 from cli.selection import ReusableSource
 from cli.sources.history.read import GroupHistoryRead
 from cli.sources.past import PastSource, moments_of
+from cli.verbs.top.host import Host
 from cli.verbs.top.options import TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.screens.cluster import ClusterScreen
@@ -27,15 +27,16 @@ from cli.verbs.top.screens.keys import KeysScreen
 from cli.verbs.top.screens.output import ChangeScreen, OutputScreen
 from cli.verbs.top.screens.time_line import TimeLine
 from cli.verbs.top.screens.topics import TopicsScreen
-from cli.verbs.top.sight import Focus, Sight
+from cli.verbs.top.sight import Sight
 from cli.verbs.top.words import Command
 from cli.verbs.why.options import HistorySelection
 from cli.verbs.why.reading import read_history
 
 PAST_MS = 24 * 3_600_000  # How much of the past is read
 
-NAMED: dict[str, type[Screen[None]]] = {
+SCREENS: dict[str, Callable[..., Screen[None]]] = {
     "groups": GroupsScreen,
+    "group": GroupScreen,
     "topics": TopicsScreen,
     "cluster": ClusterScreen,
     "contexts": ContextsScreen,
@@ -51,7 +52,7 @@ class Seen(Message):
         self.poller, self.sight = poller, sight
 
 
-class TopApp(App[None]):
+class TopApp(Host):
     TITLE = "kohort top"
     ENABLE_COMMAND_PALETTE = False
     CSS = """
@@ -64,11 +65,11 @@ class TopApp(App[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
-        Binding("question_mark", "show('keys')", "Keys", key_display="?"),
+        Binding("question_mark", "open('keys')", "Keys", key_display="?"),
         Binding("colon", "command_line", "Command", key_display=":"),
-        Binding("T", "show('topics')", "Topics", show=False),
-        Binding("C", "show('cluster')", "Cluster", show=False),
-        Binding("X", "show('contexts')", "Contexts", show=False),
+        Binding("T", "open('topics')", "Topics", show=False),
+        Binding("C", "open('cluster')", "Cluster", show=False),
+        Binding("X", "open('contexts')", "Contexts", show=False),
         Binding("left_square_bracket", "step(-1)", "Back in time", show=False, key_display="["),
         Binding("right_square_bracket", "step(1)", "Forth", show=False, key_display="]"),
         Binding("t", "time", "Time", show=False),
@@ -92,14 +93,13 @@ class TopApp(App[None]):
         self.poller.start()
         self.push_screen(GroupsScreen())
         if self.options.group is not None:
-            self.push_screen(GroupScreen(self.options.group))
+            self.open_screen("group", self.options.group)
 
     def on_unmount(self) -> None:
         self.poller.stop()
         self._opened.close()
 
     def switch_source(self, source: SourceOptions) -> None:
-        """Look at another cluster: everything that is known of this one is forgotten."""
         self.poller.stop()
         self._opened.close()
         self._open(source)
@@ -117,9 +117,6 @@ class TopApp(App[None]):
         self.sight = message.sight
         if show := getattr(self.screen, "show_sight", None):
             show(self.sight)
-
-    def focus_on(self, focus: Focus) -> None:
-        self.poller.focus(focus)
 
     # The past
 
@@ -178,7 +175,6 @@ class TopApp(App[None]):
 
     @property
     def group(self) -> str | None:
-        """The group on screen, or under the cursor of the list."""
         for screen in reversed(self.screen_stack):
             if isinstance(screen, GroupScreen):
                 return screen.group
@@ -187,7 +183,6 @@ class TopApp(App[None]):
         return None
 
     def run_command(self, command: Command) -> None:
-        """Show what a command prints; of a change, its preview."""
         command = command.with_source(self.source)
         if not command.is_change:
             self.push_screen(OutputScreen(command))
@@ -197,23 +192,30 @@ class TopApp(App[None]):
         self.push_screen(ChangeScreen(command, name=name))
 
     def filter_groups(self, text: str) -> None:
-        """The list of groups, filtered."""
         while not isinstance(self.screen, GroupsScreen):
             self.pop_screen()
         self.screen.filter(text)
 
-    def action_show(self, name: str) -> None:
-        if not isinstance(self.screen, NAMED[name]):
-            self.push_screen(NAMED[name]())
+    def open_screen(self, name: str, *subject: str) -> None:
+        screen = SCREENS[name](*subject)
+        if subject or type(self.screen) is not type(screen):
+            self.push_screen(screen)
 
-    def action_command_line(self, text: str = "") -> None:
-        self.push_screen(CommandLine(NAMED, self.group, text), self._typed)
+    def action_open(self, name: str) -> None:
+        self.open_screen(name)
+
+    def type_command(self, text: str) -> None:
+        names = [name for name in SCREENS if name != "group"]
+        self.push_screen(CommandLine(names, self.group, text), self._typed)
+
+    def action_command_line(self) -> None:
+        self.type_command("")
 
     def _typed(self, typed: str | Command | None) -> None:
         if isinstance(typed, Command):
             self.run_command(typed)
         elif typed:
-            self.action_show(typed)
+            self.open_screen(typed)
 
     def action_pause(self) -> None:
         self.poller.is_paused = not self.poller.is_paused

@@ -1,7 +1,7 @@
 """What all screens with a table have: a line about the source, the table, its filter, and the keys at the bottom."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,12 +11,10 @@ from textual.widgets import Footer, Input, Static
 
 from cli.render.cells import safe_text
 from cli.verbs.top.grid import Grid
+from cli.verbs.top.host import Host
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import filter_words
 from groups.times import format_moment
-
-if TYPE_CHECKING:
-    from cli.verbs.top.app import TopApp
 
 FILTER_HINT = "words of the name, -without; / again to type, Esc to clear"
 
@@ -24,7 +22,7 @@ FILTER_HINT = "words of the name, -without; / again to type, Esc to clear"
 class TableScreen(Screen[None]):
     """Subclasses say what the table, the summary and the focus are."""
 
-    app: "TopApp"
+    app: Host
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "Filter", key_display="/"),
         Binding("escape", "back", "Back"),

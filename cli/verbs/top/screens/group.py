@@ -85,7 +85,7 @@ class GroupScreen(TableScreen):
 
     def action_type(self, text: str) -> None:
         """Open the line with a change, to be completed; Enter shows its preview."""
-        self.app.action_command_line(text.format(group=shlex.quote(self.group)))
+        self.app.type_command(text.format(group=shlex.quote(self.group)))
 
     def action_remove(self) -> None:
         if self.table == "members" and self.grid.key is not None:

@@ -9,7 +9,6 @@ from textual.widgets import Input
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_rows import GroupRows, has_problem
 from cli.verbs.top.screens.base import TableScreen
-from cli.verbs.top.screens.group import GroupScreen
 from cli.verbs.top.sight import Focus, Sight
 from groups.counts import counted
 
@@ -46,4 +45,4 @@ class GroupsScreen(TableScreen):
         entry.add_class("open")
 
     def on_grid_opened(self, event: Grid.Opened) -> None:
-        self.app.push_screen(GroupScreen(event.key))
+        self.app.open_screen("group", event.key)

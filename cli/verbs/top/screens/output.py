@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -11,10 +11,8 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
+from cli.verbs.top.host import Host
 from cli.verbs.top.words import KOHORT, Command
-
-if TYPE_CHECKING:
-    from cli.verbs.top.app import TopApp
 
 MOST_OUTPUT = 4 * 1024 * 1024
 
@@ -22,7 +20,7 @@ MOST_OUTPUT = 4 * 1024 * 1024
 class OutputScreen(Screen[None]):
     """The output of a command; scrolled with the cursor keys."""
 
-    app: "TopApp"
+    app: Host
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
         Binding("y", "copy", "Copy the command"),

@@ -23,7 +23,7 @@ TOPIC_COLUMNS = (
 class TopicsScreen(TableScreen):
     """Of the groups that have been read so far; Enter filters the list of groups."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("g", "app.show('groups')", "Groups", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("g", "app.open('groups')", "Groups", show=False)]
 
     def wanted(self) -> Focus:
         return Focus()
