@@ -17,6 +17,7 @@ from cli.output import arranged, emit, notice, render, write_out
 from cli.progress import Spinner
 from cli.render.document import Document
 from cli.render.output_format import OutputFormat
+from cli.render.redraw import can_draw
 from cli.selection import ReusableSource, is_live
 from cli.verbs.migrate.fleet_plans import (
     fleet_of,
@@ -33,7 +34,6 @@ from cli.verbs.migrate.settings import NextCommands, settings_of
 from cli.verbs.migrate.telling import JsonLines, Telling
 from cli.verbs.migrate.view import LiveView
 from cli.verbs.plan.action import connection_of, repeated_command
-from cli.verbs.watch.redraw import can_draw
 from migration.execution.fleet import GroupPhase
 
 _NOT_OF_ONE = ("plans", "back", "on_stop", *(field.name for field in fields(FleetOptions)))

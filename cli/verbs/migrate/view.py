@@ -17,6 +17,7 @@ from cli.render.document import columns
 from cli.render.fit import without_middle
 from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, plain
+from cli.render.redraw import Screen, shortened
 from cli.verbs.migrate.event_documents import Event
 from cli.verbs.migrate.lines import event_texts, named
 from cli.verbs.migrate.telling import FleetStatus, Output, RunStatus
@@ -33,7 +34,6 @@ from cli.verbs.migrate.view_run import (
     stop_lines,
     way_text,
 )
-from cli.verbs.watch.redraw import Screen, shortened
 from groups.counts import counted
 from groups.listing import shown_id
 from groups.times import seconds_text

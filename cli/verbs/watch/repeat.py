@@ -15,9 +15,9 @@ from cli.render.csv_tables import CsvWriter
 from cli.render.document import Document, Table
 from cli.render.lines import Line, Piece, Role, folded
 from cli.render.output_format import OutputFormat
+from cli.render.redraw import Screen, can_draw, changed_document_lines, shortened
 from cli.selection import ReusableSource
 from cli.sources.source import Source
-from cli.verbs.watch.redraw import Screen, can_draw, changed_document_lines, shortened
 from groups.times import format_moment, seconds_text
 from wire.client.errors import WireError
 

@@ -13,11 +13,11 @@ from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice, write_next, write_out
 from cli.render.output_format import StreamOutput
+from cli.render.redraw import can_draw
 from cli.selection import ReusableSource, choose_groups
 from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed
 from cli.verbs.watch.options import WatchOptions
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
-from cli.verbs.watch.redraw import can_draw
 from cli.verbs.watch.state import WatchState
 from cli.verbs.watch.view import JsonSink, LinesSink, ScreenSink, Sink, Write
 from groups.model import Group, GroupState, GroupType

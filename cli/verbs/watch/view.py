@@ -17,11 +17,11 @@ from cli.render.fit import short_names
 from cli.render.headings import role_of
 from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, line_width, plain
+from cli.render.redraw import Screen, marked, shortened
 from cli.verbs.describe.migration import waits_text
 from cli.verbs.watch.event_text import clock_text, epoch_words, event_lines, places_text
 from cli.verbs.watch.feeds import Feed, TimedObservation
 from cli.verbs.watch.recording import event_document, header_document, line_of, observation_document
-from cli.verbs.watch.redraw import Screen, marked, shortened
 from cli.verbs.watch.state import ObservedEvent, WatchedGroup, WatchState, owners_are_shown, topic_lags
 from groups.counts import counted
 from groups.listing import shown_id

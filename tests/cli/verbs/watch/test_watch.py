@@ -11,10 +11,10 @@ from cli.render.cells import text_width
 from cli.render.document import Column, Table
 from cli.render.layout import table_lines
 from cli.render.lines import Piece, Role, cut, plain
+from cli.render.redraw import changed_cells, escaped, marked
 from cli.verbs.watch.event_text import clock_text, event_lines, ranges_text, span_text
 from cli.verbs.watch.picture import UNKNOWN, picture_lines, stories
 from cli.verbs.watch.recording import Header, Recording
-from cli.verbs.watch.redraw import changed_cells, escaped, marked
 from cli.verbs.watch.repeat import LONGEST_PAUSE_S, pause_s
 from cli.verbs.watch.session import Until
 from cli.verbs.watch.state import Gap, ObservedEvent, WatchObservation, WatchState, topic_lags
