@@ -1,6 +1,5 @@
 """The application: its screens, the poller behind them, and the keys that work everywhere."""
 
-import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import partial
@@ -86,7 +85,7 @@ class TopApp(Host):
     def _open(self, source: SourceOptions) -> None:
         self.source, self._opened = source, ReusableSource(source)
         self.sight = Sight(source=self._opened.name)
-        self.poller = Poller(self._opened, self.options.every, self._seen)
+        self.poller = Poller(self._opened, self.options.every, self._seen, self.now_ms)
         self._past: GroupHistoryRead | None = None
 
     def on_mount(self) -> None:
@@ -162,7 +161,7 @@ class TopApp(Host):
         self.run_worker(partial(self._read_past, then), thread=True, exclusive=True, group="past")
 
     def _read_past(self, then: Callable[[GroupHistoryRead], None]) -> None:
-        since_ms = time.time_ns() // 1_000_000 - PAST_MS
+        since_ms = self.now_ms() - PAST_MS
         try:
             read = read_history(HistorySelection(all_groups=True), self.options, self.source, since_ms)
         except Exception as error:

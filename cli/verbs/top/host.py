@@ -1,5 +1,7 @@
 """What screens know of the application: facts, the poller, and ways to other screens, which they do not import."""
 
+import time
+
 from textual.app import App
 
 from cli.options import SourceOptions
@@ -20,6 +22,9 @@ class Host(App[None]):
     def group(self) -> str | None:
         """The group on screen, or under the cursor of the list."""
         raise NotImplementedError
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
 
     def focus_on(self, focus: Focus) -> None:
         self.poller.focus(focus)

@@ -23,8 +23,10 @@ PAST_S = 3600.0  # A moment of the past is read once
 class Poller:
     """`show` gets each new sight, in the poller's thread. Raises nothing: what fails is in the sight."""
 
-    def __init__(self, opened: ReusableSource, every_s: float, show: Callable[[Sight], None]) -> None:
-        self._opened, self._every_s, self._show = opened, every_s, show
+    def __init__(
+        self, opened: ReusableSource, every_s: float, show: Callable[[Sight], None], now_ms: Callable[[], int]
+    ) -> None:
+        self._opened, self._every_s, self._show, self._now_ms = opened, every_s, show, now_ms
         self._sight = Sight(source=opened.name)
         self._focus = Focus()
         self._wake = threading.Event()
@@ -99,25 +101,21 @@ class Poller:
                 raise
             self._opened.close()
             self._failures += 1
-            self._replace(self._sight.failed(str(error), _now_ms()))
+            self._replace(self._sight.failed(str(error), self._now_ms()))
 
     def _list(self, source: Source) -> None:
         if self._sight.cluster is None:
             self._sight = replace(self._sight, cluster=source.cluster(), source=source.name)
         listed = source.select_groups(GroupFilter(), described=False)
         self._listed_s = time.monotonic()
-        self._replace(self._sight.listed(listed.items, _now_ms(), listed.problems))
+        self._replace(self._sight.listed(listed.items, self._now_ms(), listed.problems))
 
     def _read(self, source: Source, names: Sequence[str]) -> None:
-        focus, asked_ms = self._focus, _now_ms()
+        focus, asked_ms = self._focus, self._now_ms()
         scope = Scope(is_live=self._opened.is_live, commit_times=not self._opened.is_live)
-        result = read_chosen(source, scope, names, self._times, _now_ms)
+        result = read_chosen(source, scope, names, self._times, self._now_ms)
         self._replace(self._sight.read(result, focus.opened, asked_ms))
 
     def _replace(self, sight: Sight) -> None:
         self._sight = sight
         self._show(sight)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

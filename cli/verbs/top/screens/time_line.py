@@ -8,12 +8,14 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
+from cli.verbs.top.host import Host
 from groups.times import read_moment
 
 
 class TimeLine(ModalScreen[int | None]):
     """Returns the time in milliseconds since 1970; None if it was left."""
 
+    app: Host
     CSS = """
     TimeLine { align: center bottom; background: $background 40%; }
     #line { border: round $accent; height: 3; }
@@ -30,7 +32,7 @@ class TimeLine(ModalScreen[int | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         try:
-            self.dismiss(moment_text(event.value.strip(), time.time_ns() // 1_000_000))
+            self.dismiss(moment_text(event.value.strip(), self.app.now_ms()))
         except ValueError as error:
             self.query_one("#line", Input).border_title = str(error)
 
