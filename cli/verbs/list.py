@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from cli.options import ListSelection, OutputOptions, RepeatOptions, SourceOptions, option
+from cli.options import ListSelection, OutputOptions, RepeatOptions, SelectionOptions, SourceOptions, option
 
 if TYPE_CHECKING:
     from cli.render.document import Document
-    from cli.sources.source import Source
+    from cli.sources.source import ReadResult, Source
     from cli.topic_readers import Uses
     from groups.listing import GroupFilter, GroupListing, Problem
+    from groups.model import Group
     from groups.use import LastUse
 
 
@@ -56,32 +57,47 @@ def _list(
 
 
 def _read_document(source: Source, filters: GroupFilter, selection: ListSelection) -> Document:
-    """The selected groups; `--topic` and `--unused-for` need their descriptions."""
-    from cli.selection import split_list, without_deleted_groups
-    from cli.sources.source import ReadResult
     from groups.model import listing_of
 
-    topics, unused_for = split_list(selection.topics), selection.unused_for
-    is_whole = not topics and unused_for is None
-    listed = source.select_groups(filters, described=is_whole)
-    if is_whole:
+    listed = source.select_groups(filters, described=not needs_description(selection))
+    if not needs_description(selection):
         return list_document(listed.items, listed.problems)
+    read, uses = described_of(source, listed, selection)
+    last_uses = None
+    if selection.unused_for is not None:
+        from groups.use import last_use
+
+        last_uses = {group.id: last_use(group) for group in read.items}
+    return list_document(tuple(map(listing_of, read.items)), read.problems, uses, last_uses)
+
+
+def needs_description(selection: SelectionOptions) -> bool:
+    """Whether `--topic` or `--unused-for` select among the groups of a list."""
+    return bool(selection.topics) or selection.unused_for is not None
+
+
+def described_of(
+    source: Source, listed: ReadResult[GroupListing], selection: SelectionOptions
+) -> tuple[ReadResult[Group], Uses | None]:
+    """The listed groups that `--topic` and `--unused-for` select, described, and how they read these topics."""
+    from cli.selection import split_list, without_deleted_groups
+    from cli.sources.source import ReadResult
+
+    topics = split_list(selection.topics)
     described = source.describe([group.id for group in listed.items], offsets=True)
     problems = listed.problems + without_deleted_groups(described.problems, named=False)
-    read, uses, last_uses = ReadResult(described.items, problems), None, None
+    read, uses = ReadResult(described.items, problems), None
     if topics:
         from cli.topic_readers import notify_missing_topics, readers_of
 
         read, uses = readers_of(read, topics, named=False)
         if not read.items and not read.problems:
             notify_missing_topics(source, topics)
-    if unused_for is not None:
+    if selection.unused_for is not None:
         from cli.unused import unused_groups
-        from groups.use import last_use
 
-        read = unused_groups(source, read, unused_for, named=False)
-        last_uses = {group.id: last_use(group) for group in read.items}
-    return list_document(tuple(map(listing_of, read.items)), read.problems, uses, last_uses)
+        read = unused_groups(source, read, selection.unused_for, named=False)
+    return read, uses
 
 
 def list_document(

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -14,8 +15,9 @@ from cli.options import SourceOptions
 from cli.selection import ReusableSource
 from cli.sources.history.read import GroupHistoryRead
 from cli.sources.past import PastSource, moments_of
+from cli.verbs.top.choice import GroupChoice, opened_group
 from cli.verbs.top.host import Host
-from cli.verbs.top.options import TopOptions
+from cli.verbs.top.options import EVERY_GROUP, TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.screens.cluster import ClusterScreen
 from cli.verbs.top.screens.command_line import CommandLine
@@ -80,19 +82,19 @@ class TopApp(Host):
     def __init__(self, source: SourceOptions, options: TopOptions) -> None:
         super().__init__()
         self.options, self.is_read_only = options, options.read_only
-        self._open(source)
+        self._open(source, GroupChoice(options.selection))
 
-    def _open(self, source: SourceOptions) -> None:
+    def _open(self, source: SourceOptions, choice: GroupChoice) -> None:
         self.source, self._opened = source, ReusableSource(source)
         self.sight = Sight(source=self._opened.name)
-        self.poller = Poller(self._opened, self.options.every, self._seen, self.now_ms)
+        self.poller = Poller(self._opened, self.options.every, self._seen, self.now_ms, choice)
         self._past: GroupHistoryRead | None = None
 
     def on_mount(self) -> None:
         self.poller.start()
         self.push_screen(GroupsScreen())
-        if self.options.group is not None:
-            self.open_screen("group", self.options.group)
+        if group := opened_group(self.options.selection):
+            self.open_screen("group", group)
 
     def on_unmount(self) -> None:
         self.poller.stop()
@@ -101,7 +103,8 @@ class TopApp(Host):
     def switch_source(self, source: SourceOptions) -> None:
         self.poller.stop()
         self._opened.close()
-        self._open(source)
+        self.options = replace(self.options, selection=EVERY_GROUP)
+        self._open(source, GroupChoice(self.options.selection))
         self.poller.start()
         while len(self.screen_stack) > 2:
             self.pop_screen()

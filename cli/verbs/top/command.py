@@ -1,11 +1,13 @@
 """`kohort top`."""
 
+from dataclasses import replace
+
 from cli.options import SourceOptions
-from cli.verbs.top.options import TopOptions
+from cli.verbs.top.options import TopOptions, TopSelection
 from cli.web_guard_options import GuardOptions
 
 
-def top(*, options: TopOptions, guard: GuardOptions, source: SourceOptions) -> None:
+def top(*, selection: TopSelection, options: TopOptions, guard: GuardOptions, source: SourceOptions) -> None:
     """Look at groups in full screen, live or in the past.
 
     The list shows every group with its state, lag and health; Enter opens one, Escape goes back, ? shows the keys
@@ -15,7 +17,8 @@ def top(*, options: TopOptions, guard: GuardOptions, source: SourceOptions) -> N
     Examples:
       kohort top -b localhost:9092
       kohort top billing --snapshot fleet.yaml
+      kohort top --match ^payments -b localhost:9092
     """
     from cli.verbs.top.action import run_top
 
-    run_top(options, guard, source)
+    run_top(replace(options, selection=selection), guard, source)

@@ -5,20 +5,26 @@ from typing import Annotated
 
 import typer
 
-from cli.options import duration_option, option
+from cli.options import ListSelection, SelectionOptions, duration_option, option
 from cli.verbs.why.options import HistoryOptions
 
 DEFAULT_LISTEN = "127.0.0.1:9409"
+EVERY_GROUP = SelectionOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopSelection(ListSelection):
+    groups: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GROUP…]", help="The group to open, or groups to list; by default all are listed."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopOptions(HistoryOptions):
-    group: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[GROUP]", help="Group to open; by default the list of groups.", show_default=False
-        ),
-    ] = None
+    selection: SelectionOptions = EVERY_GROUP  # Not an option: the command takes it as a parameter
     every: Annotated[
         float,
         duration_option("--every", "Time between two readings of what is on screen.", "seconds", 0.2, 3600.0),

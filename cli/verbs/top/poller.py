@@ -9,9 +9,9 @@ from cli.errors import is_expected
 from cli.polls.reading import LagTimes, Scope, read_chosen
 from cli.selection import ReusableSource
 from cli.sources.source import Source
+from cli.verbs.top.choice import GroupChoice
 from cli.verbs.top.sight import Focus, Sight, due
 from cli.verbs.watch.repeat import pause_s
-from groups.listing import GroupFilter
 
 FIRST = 40  # Groups of the first poll: a screenful
 MOST = 200  # Groups of a poll, while some have never been read
@@ -24,8 +24,14 @@ class Poller:
     """`show` gets each new sight, in the poller's thread. Raises nothing: what fails is in the sight."""
 
     def __init__(
-        self, opened: ReusableSource, every_s: float, show: Callable[[Sight], None], now_ms: Callable[[], int]
+        self,
+        opened: ReusableSource,
+        every_s: float,
+        show: Callable[[Sight], None],
+        now_ms: Callable[[], int],
+        choice: GroupChoice,
     ) -> None:
+        self._choice = choice
         self._opened, self._every_s, self._show, self._now_ms = opened, every_s, show, now_ms
         self._sight = Sight(source=opened.name)
         self._focus = Focus()
@@ -106,7 +112,7 @@ class Poller:
     def _list(self, source: Source) -> None:
         if self._sight.cluster is None:
             self._sight = replace(self._sight, cluster=source.cluster(), source=source.name)
-        listed = source.select_groups(GroupFilter(), described=False)
+        listed = self._choice.read(source)
         self._listed_s = time.monotonic()
         self._replace(self._sight.listed(listed.items, self._now_ms(), listed.problems))
 

@@ -7,7 +7,7 @@ from cli.polls.history import PolledHistory
 from cli.polls.reading import PolledGroup, PollResult
 from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.state import WatchObservation, WatchState
-from groups.listing import GroupListing, Problem
+from groups.listing import Cause, GroupListing, Problem
 from groups.model import Cluster, Topic
 
 HOUR_MS = 3_600_000
@@ -52,7 +52,8 @@ class Sight:
 
     def listed(self, listings: Sequence[GroupListing], at_ms: int, problems: tuple[Problem, ...]) -> "Sight":
         by_id = {listing.id: listing for listing in listings}
-        if problems:  # A broker that does not answer lists none of its groups, but they still exist
+        if any(problem.cause is not Cause.ABSENT for problem in problems):
+            # A broker that does not answer lists none of its groups, but they still exist
             by_id = {**self.listings, **by_id}
         groups = {name: seen for name, seen in self.groups.items() if name in by_id}
         return replace(

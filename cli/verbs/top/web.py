@@ -12,6 +12,7 @@ from textual_serve.server import Server
 from cli.errors import UsageError
 from cli.options import SourceOptions
 from cli.output import write_out
+from cli.verbs.top.choice import selection_words
 from cli.verbs.top.options import DEFAULT_LISTEN, TopOptions
 from cli.verbs.top.words import KOHORT, source_words
 from cli.web_guard import Guard, guard_of
@@ -27,12 +28,13 @@ def serve_top(options: TopOptions, access: GuardOptions, source: SourceOptions) 
     words = [
         *KOHORT,
         "top",
-        *([options.group] if options.group else []),
         "--every",
         str(options.every),
         "--read-only",
     ]
-    server = TopServer(shlex.join([*words, *source_words(source)]), guard)
+    server = TopServer(
+        shlex.join([*words, *source_words(source), *selection_words(options.selection)]), guard
+    )
     try:
         web.run_app(
             server.application(),

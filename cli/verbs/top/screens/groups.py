@@ -1,16 +1,19 @@
 """The list of groups."""
 
+import shlex
 from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from cli.verbs.top.choice import selection_words
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_rows import GroupRows, has_problem
 from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.sight import Focus, Sight
-from groups.counts import counted
+from groups.counts import counted, first_names
+from groups.listing import Cause
 
 
 class GroupsScreen(TableScreen):
@@ -33,7 +36,13 @@ class GroupsScreen(TableScreen):
         shown, count = self.grid.shown, len(sight.listings)
         unread = count - len(sight.groups)
         of = counted(count, "group") if shown == count else f"{shown:,} of {counted(count, 'group')}"
-        return [of, *([f"{unread:,} still to be read"] if unread else [])]
+        absent = [problem.subject for problem in sight.problems if problem.cause is Cause.ABSENT]
+        return [
+            of,
+            *filter(None, [shlex.join(selection_words(replace(self.app.options.selection, groups=None)))]),
+            *([f"no group {first_names(absent, 3)}"] if absent else []),
+            *([f"{unread:,} still to be read"] if unread else []),
+        ]
 
     def action_problems(self) -> None:
         view = self.grid.view

@@ -1,0 +1,67 @@
+"""The groups that the list shows: all, or those that the command line names, matches or filters, as `kohort list`."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from cli.errors import UsageError
+from cli.options import SelectionOptions
+from cli.selection import group_filter
+from cli.sources.source import ReadResult, Source
+from cli.verbs.list import described_of, needs_description
+from groups.listing import Cause, GroupFilter, GroupListing, Problem
+
+
+class GroupChoice:
+    """Names, types and states are compared at each reading. Which groups use a protocol, read a topic or are unused is
+    known only once all of them were described: those filters apply to the first reading."""
+
+    def __init__(self, selection: SelectionOptions) -> None:
+        """UsageError: groups are both named and matched, or a filter is invalid."""
+        if selection.groups and (selection.match is not None or selection.all_groups):
+            raise UsageError("give only one of GROUP, --match and --all-groups")
+        self._selection = selection
+        self._named = () if opened_group(selection) else tuple(selection.groups or ())
+        filters = group_filter(selection)
+        self._filters = _among(self._named, filters) if self._named else filters
+        self._is_narrowed = not (needs_description(selection) or filters.protocols)
+
+    def read(self, source: Source) -> ReadResult[GroupListing]:
+        """The groups now; a problem for each that is named and does not exist."""
+        if not self._is_narrowed:
+            self._filters, self._is_narrowed = self._narrowed(source), True
+        listed = source.select_groups(self._filters, described=False)
+        if listed.problems or self._selection.filters:
+            return listed
+        existing = {group.id for group in listed.items}
+        absent = [name for name in self._named if name not in existing]
+        return replace(listed, problems=tuple(map(_absent, absent)))
+
+    def _narrowed(self, source: Source) -> GroupFilter:
+        listed = source.select_groups(self._filters, described=False)
+        names = [group.id for group in listed.items]
+        if needs_description(self._selection):
+            read, _ = described_of(source, listed, self._selection)
+            names = [group.id for group in read.items]
+        return _among(names, replace(self._filters, protocols=frozenset()))
+
+
+def opened_group(selection: SelectionOptions) -> str | None:
+    """The group that is opened at once: the only one that is named."""
+    names = list(dict.fromkeys(selection.groups or ()))
+    return names[0] if len(names) == 1 and not selection.filters else None
+
+
+def selection_words(selection: SelectionOptions) -> list[str]:
+    """The selection as the last words of a command line."""
+    words = [] if selection.match is None else ["--match", selection.match]
+    for option, values in selection.filters.items():
+        words += [word for value in values for word in (option, value)]
+    return [*words, *(["--", *selection.groups] if selection.groups else [])]
+
+
+def _among(names: Collection[str], filters: GroupFilter) -> GroupFilter:
+    return replace(filters, has_name=frozenset(names).__contains__)
+
+
+def _absent(name: str) -> Problem:
+    return Problem(subject=name, message="there is no such group", cause=Cause.ABSENT, group=name)

@@ -1,0 +1,88 @@
+"""The groups that the list shows: as the command line names, matches or filters them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.errors import UsageError
+from cli.options import SelectionOptions
+from cli.selection import source_of
+from cli.verbs.top.choice import GroupChoice, opened_group, selection_words
+from cli.verbs.top.options import TopOptions
+from tests.cli.verbs.top.driving import Driven, drive, many_groups, saved
+
+ALL = [f"group-{number:04}" for number in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("options", "shown", "opened"),
+    [
+        ({}, ALL, None),
+        ({"all_groups": True}, ALL, None),
+        ({"groups": ["group-0003"]}, ALL, "group-0003"),
+        ({"groups": ["group-0003", "group-0003"]}, ALL, "group-0003"),
+        ({"groups": ["group-0003"], "types": ["consumer"]}, [], None),
+        ({"groups": ["group-0003", "group-0001"]}, ["group-0001", "group-0003"], None),
+        ({"match": "[67]$"}, ["group-0006", "group-0007"], None),
+        ({"states": ["Empty"]}, ["group-0003", "group-0007"], None),
+        ({"types": ["classic,share"], "match": "[0-3]$"}, ["group-0001", "group-0003"], None),
+        ({"topics": ["topic-2,topic-5"]}, ["group-0002", "group-0005"], None),
+        ({"topics": ["no-topic"]}, [], None),
+        ({"protocols": ["range"]}, ["group-0004"], None),
+    ],
+)
+def test_the_list_has_the_groups_that_are_chosen(
+    tmp_path: Path, options: dict[str, Any], shown: list[str], opened: str | None
+) -> None:
+    groups, topics = many_groups(8)
+    groups["group-0004"] = {"type": "classic", "protocol": "range"}
+    choice = GroupChoice(SelectionOptions(**options))
+    for _ in range(2):
+        read = choice.read(source_of(saved(tmp_path, groups, topics=topics)))
+        assert ([group.id for group in read.items], read.problems) == (shown, ())
+    assert opened_group(SelectionOptions(**options)) == opened
+
+
+def test_a_group_appears_when_it_passes_and_is_missed_when_named(tmp_path: Path) -> None:
+    named, empty = (
+        GroupChoice(SelectionOptions(groups=["a", "b"])),
+        GroupChoice(SelectionOptions(states=["Empty"])),
+    )
+    source = source_of(saved(tmp_path, {"a": {"type": "consumer", "state": "Stable"}}))
+    assert [problem.subject for problem in named.read(source).problems] == ["b"]
+    assert empty.read(source).items == ()
+    source = source_of(saved(tmp_path, {name: {"type": "consumer", "state": "Empty"} for name in "ab"}))
+    assert named.read(source).problems == ()
+    assert len(named.read(source).items) == len(empty.read(source).items) == 2
+
+
+def test_groups_are_named_or_matched_and_filters_checked_at_once() -> None:
+    for options in (
+        SelectionOptions(groups=["a"], match="b"),
+        SelectionOptions(states=["no"]),
+        SelectionOptions(match="("),
+    ):
+        with pytest.raises(UsageError):
+            GroupChoice(options)
+
+
+def test_a_selection_is_written_as_words() -> None:
+    options = SelectionOptions(groups=["-a", "b"], match="x y", types=["share"], topics=["t", "u"])
+    words = ["--match", "x y", "--type", "share", "--topic", "t", "--topic", "u", "--", "-a", "b"]
+    assert selection_words(options) == words
+
+
+def test_the_head_says_what_limits_the_list_and_which_group_is_missing(tmp_path: Path) -> None:
+    groups, topics = many_groups(3)
+    options = TopOptions(
+        every=3600.0, selection=SelectionOptions(groups=["group-0000", "elsewhere", "group-0001"])
+    )
+
+    async def course(driven: Driven) -> None:
+        await driven.read()
+        assert "2 groups" in driven.lines[0]
+        assert "no group elsewhere" in driven.lines[0]
+        assert "group-0002" not in driven.text
+
+    drive(course, saved(tmp_path, groups, topics=topics), options, size=(120, 24))
