@@ -17,7 +17,7 @@ class TopSelection(ListSelection):
     groups: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[GROUP…]", help="The group to open, or groups to list; by default all are listed."
+            metavar="[GROUP]…", help="The group to open, or groups to list; by default all are listed."
         ),
     ] = None
 
