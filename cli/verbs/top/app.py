@@ -1,5 +1,6 @@
 """The application: its screens, the poller behind them, and the keys that work everywhere."""
 
+import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,6 +8,7 @@ from functools import partial
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.filter import NoColor
 from textual.message import Message
 from textual.screen import Screen
 
@@ -29,6 +31,7 @@ from cli.verbs.top.screens.output import ChangeScreen, OutputScreen
 from cli.verbs.top.screens.time_line import TimeLine
 from cli.verbs.top.screens.topics import TopicsScreen
 from cli.verbs.top.sight import Sight
+from cli.verbs.top.theme import first_theme, is_colorless, theme_after
 from cli.verbs.top.words import Command
 from cli.verbs.why.options import HistorySelection
 from cli.verbs.why.reading import read_history
@@ -58,11 +61,18 @@ class TopApp(Host):
     ENABLE_COMMAND_PALETTE = False
     CSS = """
     Screen { layout: vertical; }
-    #head { height: 1; background: $panel; color: $text; }
-    #head.failing { background: $error; color: $text; }
-    #head.past { background: $warning; color: $text; text-style: bold; }
-    #filter { display: none; height: 1; border: none; padding: 0; }
-    #filter.open { display: block; }
+    #failure { display: none; height: auto; max-height: 4; padding: 0 1; color: $text-error; }
+    #filter-line { display: none; height: 1; background: $boost; }
+    #filter-line.open { display: block; }
+    #filter-sign { width: 3; padding: 0 0 0 1; text-style: bold; color: $text-accent; }
+    #filter { width: 1fr; height: 1; border: none; padding: 0; }
+    .role--heading, .role--strong { text-style: bold; }
+    .role--faint { color: $text-muted; }
+    .role--good { color: $text-success; }
+    .role--warning { color: $text-warning; text-style: bold; }
+    .role--bad { color: $text-error; text-style: bold; }
+    .role--changed { text-style: reverse; }
+    App:ansi .role--faint { text-style: dim; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "Quit"),
@@ -70,17 +80,23 @@ class TopApp(Host):
         Binding("colon", "command_line", "Command", key_display=":"),
         Binding("T", "open('topics')", "Topics", show=False),
         Binding("C", "open('cluster')", "Cluster", show=False),
-        Binding("X", "open('contexts')", "Contexts", show=False),
-        Binding("left_square_bracket", "step(-1)", "Back in time", show=False, key_display="["),
-        Binding("right_square_bracket", "step(1)", "Forth", show=False, key_display="]"),
-        Binding("t", "time", "Time", show=False),
-        Binding("l", "live", "Live", show=False),
-        Binding("p", "pause", "Pause", show=False),
-        Binding("r", "refresh", "Refresh", show=False),
+        Binding("X", "open('contexts')", "Contexts: other clusters", show=False),
+        Binding("left_square_bracket", "step(-1)", "To the rebalance before", show=False, key_display="["),
+        Binding("right_square_bracket", "step(1)", "To the rebalance after", show=False, key_display="]"),
+        Binding("t", "time", "To a time in the past", show=False),
+        Binding("l", "live", "Back to the present", show=False),
+        Binding("p", "pause", "Pause, or continue", show=False),
+        Binding("r", "refresh", "Read everything again", show=False),
+        Binding("a", "theme", "Dark, light, or own colors", show=False),
     ]
 
     def __init__(self, source: SourceOptions, options: TopOptions) -> None:
         super().__init__()
+        if is_colorless(os.environ) and not self.no_color:  # Textual itself knows NO_COLOR only
+            self._filters.append(NoColor())
+        theme = first_theme(os.environ, self.console.color_system)
+        if theme is not None:
+            self.theme = theme
         self.options, self.is_read_only = options, options.read_only
         self._open(source, GroupChoice(options.selection))
 
@@ -222,6 +238,9 @@ class TopApp(Host):
     def action_pause(self) -> None:
         self.poller.is_paused = not self.poller.is_paused
         self.poller.refresh()
+
+    def action_theme(self) -> None:
+        self.theme = theme_after(self.theme)
 
     def action_refresh(self) -> None:
         self.poller.refresh()

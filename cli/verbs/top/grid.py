@@ -15,37 +15,24 @@ from textual.strip import Strip
 from cli.render.cells import cell_text, safe_text, text_width
 from cli.render.fit import without_middle
 from cli.render.lines import Role
+from cli.verbs.top.roles import ROLE_CLASSES, role_style
 from cli.verbs.top.tables import GridRow, GridTable, GridView
 
 GAP = 2
 WIDEST = 60  # Of a column that is not the last
 SAMPLE = 400  # Rows that decide the widths of columns
-_STYLES: dict[Role, str] = {
-    Role.PLAIN: "grid--cell",
-    Role.GOOD: "grid--good",
-    Role.WARNING: "grid--warning",
-    Role.BAD: "grid--bad",
-    Role.FAINT: "grid--faint",
-    Role.CHANGED: "grid--changed",
-    Role.STRONG: "grid--cell",
-    Role.HEADING: "grid--cell",
-}
 
 
 class Grid(ScrollView, can_focus=True):
     """A table with a cursor. Enter opens a row; the heading of the column that sorts it has an arrow."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {*_STYLES.values(), "grid--heading", "grid--cursor"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*ROLE_CLASSES.values(), "grid--heading", "grid--cursor"}
     DEFAULT_CSS = """
     Grid { height: 1fr; scrollbar-size: 0 1; }
-    Grid > .grid--heading { text-style: bold; color: $text; background: $panel; }
+    Grid > .grid--heading { text-style: bold; color: $foreground; background: $panel; }
     Grid > .grid--cursor { background: $accent 30%; text-style: bold; }
-    Grid > .grid--cell { color: $foreground; }
-    Grid > .grid--good { color: $text-success; }
-    Grid > .grid--warning { color: $text-warning; }
-    Grid > .grid--bad { color: $text-error; text-style: bold; }
-    Grid > .grid--faint { color: $text-muted; }
-    Grid > .grid--changed { text-style: reverse; }
+    Grid:ansi > .grid--heading { text-style: bold underline; }
+    Grid:ansi > .grid--cursor { background: ansi_default; text-style: bold reverse; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -54,11 +41,11 @@ class Grid(ScrollView, can_focus=True):
         Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
         Binding("home,g", "go(0)", "First", show=False),
         Binding("end,G", "go(-1)", "Last", show=False),
-        Binding("left,h", "shift(-8)", "Left", show=False),
-        Binding("right", "shift(8)", "Right", show=False),
+        Binding("left,h", "shift(-1)", "Columns to the left", show=False),
+        Binding("right", "shift(1)", "Columns to the right", show=False),
         Binding("enter", "open", "Open"),
-        Binding("s", "sort_next", "Sort"),
-        Binding("S", "turn", "Turn", show=False),
+        Binding("s", "sort_next", "Sort", tooltip="Sort by the next column"),
+        Binding("S", "turn", "Sort in the other direction", show=False),
     ]
     cursor: reactive[int] = reactive(0)
 
@@ -80,6 +67,7 @@ class Grid(ScrollView, can_focus=True):
         self._widths: list[int] = []
         self._key: str | None = None  # Of the row under the cursor: it stays there when rows move
         self.view = view or GridView()
+        self.empty = ""  # Shown if the table has no rows
 
     # What it shows
 
@@ -117,8 +105,7 @@ class Grid(ScrollView, can_focus=True):
             Grid.cursor, min(self.cursor, max(len(self._rows) - 1, 0)) if position is None else position
         )
         self._key = self._rows[self.cursor].key if self._rows else None
-        width = sum(self._widths) + GAP * max(len(self._widths) - 1, 0)
-        self.virtual_size = Size(width, len(self._rows) + 1)
+        self.virtual_size = Size(self._left_of(len(self._widths)) - GAP, len(self._rows) + 1)
         self._keep_in_sight()
         self.refresh()
         self.post_message(self.Moved())
@@ -136,6 +123,15 @@ class Grid(ScrollView, can_focus=True):
 
     # Drawing
 
+    @property
+    def _fixed(self) -> int:
+        """The width of the first column, which stays where it is while the others move, if there is room."""
+        fixed = self._widths[0] + GAP if self._widths else 0
+        return fixed if fixed * 2 <= self.size.width else 0
+
+    def _left_of(self, column: int) -> int:
+        return sum(self._widths[:column]) + GAP * column
+
     def render_line(self, y: int) -> Strip:
         scroll_x, scroll_y = self.scroll_offset
         width = self.size.width
@@ -144,9 +140,12 @@ class Grid(ScrollView, can_focus=True):
         else:
             number = int(scroll_y) + y - 1
             if number >= len(self._rows):
-                return Strip.blank(width, self.rich_style)
+                return self._blank(self._nothing() if y == 2 and not self._rows else "")
             line = self._line(self._rows[number], is_cursor=number == self.cursor)
-        return line.crop_extend(int(scroll_x), int(scroll_x) + width, self._background(y))
+        fixed, left = self._fixed, int(scroll_x)
+        rest = line.crop_extend(fixed + left, left + width, self._background(y))
+        line = Strip([*line.crop(0, fixed), *rest], width) if fixed else rest
+        return self._with_marks(line) if y == 0 else line
 
     def _background(self, y: int) -> Style:
         if y == 0:
@@ -154,6 +153,27 @@ class Grid(ScrollView, can_focus=True):
         if int(self.scroll_offset.y) + y - 1 == self.cursor:
             return self.get_component_rich_style("grid--cursor")
         return self.rich_style
+
+    def _blank(self, text: str) -> Strip:
+        style = self.rich_style + role_style(self, Role.FAINT)
+        return Strip([Segment(f" {text}", style)]).adjust_cell_length(self.size.width, self.rich_style)
+
+    def _nothing(self) -> str:
+        if self.view.words and self._table.rows:
+            return "Nothing matches the filter; Esc clears it."
+        return self.empty
+
+    def _with_marks(self, heading: Strip) -> Strip:
+        """At the ends of the heading: whether there are more columns."""
+        style = self.get_component_rich_style("grid--heading")
+        left, width, fixed = int(self.scroll_offset.x), self.size.width, self._fixed
+        if left > 0 and fixed:
+            heading = Strip(
+                [*heading.crop(0, fixed - 1), Segment("‹", style), *heading.crop(fixed, width)], width
+            )
+        if left + width < self.virtual_size.width:
+            heading = Strip([*heading.crop(0, width - 1), Segment("›", style)], width)
+        return heading
 
     def _heading(self) -> Strip:
         style = self.get_component_rich_style("grid--heading")
@@ -170,12 +190,12 @@ class Grid(ScrollView, can_focus=True):
 
     def _line(self, row: GridRow, *, is_cursor: bool) -> Strip:
         cursor = self.get_component_rich_style("grid--cursor") if is_cursor else Style()
-        plain = self.get_component_rich_style("grid--cell")
+        plain = self.rich_style
         segments = []
         for number, column in enumerate(self._table.columns):
             text = _fitted(_text(row, number, column.name), self._widths[number], column.is_number)
             role = row.roles.get(number)
-            style = plain if role is None else self.get_component_rich_style(_STYLES[role])
+            style = plain if role is None else plain + role_style(self, role)
             segments.append(Segment(text, style + cursor))
             segments.append(Segment(" " * GAP, plain + cursor))
         return Strip(segments[:-1])
@@ -207,7 +227,24 @@ class Grid(ScrollView, can_focus=True):
         self.cursor = max(0, to if to >= 0 else len(self._rows) + to)
 
     def action_shift(self, by: int) -> None:
-        self.scroll_relative(x=by, animate=False)
+        """By columns, so that each begins where the first column ends."""
+        first = self._left_of(1) if self._fixed else 0
+        starts = [self._left_of(number) - first for number in range(len(self._widths) + 1)]
+        left = int(self.scroll_offset.x)
+        if by > 0:
+            self.scroll_to(x=next((start for start in starts if start > left), left), animate=False)
+        else:
+            self.scroll_to(x=next((start for start in reversed(starts) if start < left), 0), animate=False)
+
+    def _show_column(self, column: int) -> None:
+        if not self._fixed or not column:
+            return
+        first, left = self._left_of(1), int(self.scroll_offset.x)
+        start, end = self._left_of(column), self._left_of(column) + self._widths[column]
+        if start - left < first:
+            self.scroll_to(x=start - first, animate=False)
+        elif end - left > self.size.width:
+            self.scroll_to(x=min(end - self.size.width, start - first), animate=False)
 
     def action_open(self) -> None:
         if self.key is not None:
@@ -218,6 +255,7 @@ class Grid(ScrollView, can_focus=True):
         if columns:
             following = 0 if self.view.column is None else (self.view.column + 1) % columns
             self.look(GridView(words=self.view.words, only=self.view.only).sorted_by(following, self._table))
+            self._show_column(following)
 
     def action_turn(self) -> None:
         if self.view.column is not None:
@@ -225,7 +263,8 @@ class Grid(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         if event.y == 0:
-            column = self._column_at(event.x + int(self.scroll_offset.x))
+            left = 0 if event.x < self._fixed else int(self.scroll_offset.x)
+            column = self._column_at(event.x + left)
             if column is not None:
                 self.look(self.view.sorted_by(column, self._table))
             return
@@ -242,6 +281,12 @@ class Grid(ScrollView, can_focus=True):
             if x < end:
                 return number
         return None
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The wheel takes the cursor along: the next poll would otherwise scroll back to it."""
+        super().watch_scroll_y(old_value, new_value)
+        first, page = int(new_value), max(self.size.height - 1, 1)
+        self.cursor = max(0, min(max(self.cursor, first), first + page - 1, len(self._rows) - 1))
 
     def on_resize(self) -> None:
         self._keep_in_sight()

@@ -1,22 +1,26 @@
 """What all screens with a table have: a line about the source, the table, its filter, and the keys at the bottom."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from cli.render.cells import safe_text
 from cli.verbs.top.grid import Grid
+from cli.verbs.top.head import Head
 from cli.verbs.top.host import Host
+from cli.verbs.top.key_line import KeyLine
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import filter_words
 from groups.times import format_moment
 
-FILTER_HINT = "words of the name, -without; / again to type, Esc to clear"
+FILTER_HINT = "words of the name, -without"
 
 
 class TableScreen(Screen[None]):
@@ -30,12 +34,15 @@ class TableScreen(Screen[None]):
     hint = FILTER_HINT
 
     def compose(self) -> ComposeResult:
-        yield Static(id="head", markup=False)
+        yield Head(id="head")
+        yield Static(id="failure", markup=False)
         yield from self.above()
         yield Grid(id="grid")
         yield from self.below()
-        yield Input(id="filter", placeholder=self.hint, compact=True)
-        yield Footer()
+        with Horizontal(id="filter-line"):
+            yield Static("/ ", id="filter-sign")
+            yield Input(id="filter", compact=True)
+        yield KeyLine(self.hint)
 
     def above(self) -> list[Widget]:
         """Widgets between the head and the table."""
@@ -61,31 +68,41 @@ class TableScreen(Screen[None]):
         return Focus()
 
     def show_sight(self, sight: Sight) -> None:
+        self.grid.empty = self.empty_text(sight)
         self.draw(sight)
         self._head(sight)
 
     def draw(self, sight: Sight) -> None:
         raise NotImplementedError
 
+    def empty_text(self, sight: Sight) -> str:
+        """Why the table has no rows."""
+        return "Nothing to show." if sight.at_ms is not None else "Reading …"
+
     @property
     def title_parts(self) -> list[str]:
-        """What the head says after the source."""
+        """What the screen shows: its subject first, which is shortened if it must."""
         return []
 
     def _head(self, sight: Sight) -> None:
-        head = self.query_one("#head", Static)
+        head, failure = self.query_one(Head), self.query_one("#failure", Static)
         head.set_class(bool(sight.failure), "failing")
         head.set_class(sight.past_ms is not None, "past")
+        head.subject = tuple(self.title_parts)
+        head.origin = (sight.source, *self._times(sight))
+        failure.display = bool(sight.failure)
+        failure.update(safe_text(sight.failure))
+
+    def _times(self, sight: Sight) -> Iterator[str]:
         if sight.failure:
             since = "" if sight.failing_ms is None else f" since {format_moment(sight.failing_ms)}"
-            text = f"no answer{since}: {sight.failure}"
-        elif sight.at_ms is None:
-            text = "reading the list of groups"
-        else:
-            moment = format_moment(sight.at_ms if sight.past_ms is None else sight.past_ms)
-            text = "  ".join([*self.title_parts, moment if sight.past_ms is None else f"THE PAST: {moment}"])
-        paused = "  PAUSED" if self.app.poller.is_paused else ""
-        head.update(safe_text(f"{sight.source}  {text}{paused}"))
+            yield f"NO ANSWER{since}"
+        elif sight.past_ms is not None:
+            yield f"THE PAST: {format_moment(sight.past_ms)}"
+        elif sight.at_ms is not None:
+            yield format_moment(sight.at_ms)
+        if self.app.poller.is_paused:
+            yield "PAUSED"
 
     # The filter
 
@@ -93,23 +110,40 @@ class TableScreen(Screen[None]):
         self.app.focus_on(self.wanted())
         self._head(self.app.sight)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        if action == "back":
+            return self.is_filtered or self is not self.app.screen_stack[1]
+        return True
+
+    @property
+    def is_filtered(self) -> bool:
+        return self.query_one("#filter-line").has_class("open")
+
+    def filter(self, text: str | None = None) -> None:
+        """Show the line of the filter, with this text."""
+        self.query_one("#filter-line").add_class("open")
+        if text is not None:
+            self.query_one("#filter", Input).value = text
+        self.refresh_bindings()
+
     def action_filter(self) -> None:
-        entry = self.query_one("#filter", Input)
-        entry.add_class("open")
-        entry.focus()
+        self.filter()
+        self.query_one("#filter", Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.grid.look(replace(self.grid.view, words=filter_words(event.value)))
 
     def on_input_submitted(self) -> None:
         self.grid.focus()
+        if not self.query_one("#filter", Input).value:
+            self.action_back()
 
     def action_back(self) -> None:
         """Clear the filter; without one, to the screen before."""
-        entry = self.query_one("#filter", Input)
-        if entry.value or entry.has_class("open"):
-            entry.value = ""
-            entry.remove_class("open")
+        if self.is_filtered:
+            self.query_one("#filter", Input).value = ""
+            self.query_one("#filter-line").remove_class("open")
             self.grid.focus()
+            self.refresh_bindings()
         elif len(self.app.screen_stack) > 2:
             self.app.pop_screen()

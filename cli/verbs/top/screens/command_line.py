@@ -22,7 +22,7 @@ class CommandLine(ModalScreen[str | Command | None]):
 
     CSS = """
     CommandLine { align: center bottom; background: $background 40%; }
-    #line { border: round $accent; height: 3; }
+    #line { border: round $primary; height: 3; }
     #problem { color: $text-error; height: auto; padding: 0 2; background: $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

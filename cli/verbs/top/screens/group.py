@@ -63,7 +63,7 @@ class GroupScreen(TableScreen):
 
     @property
     def title_parts(self) -> list[str]:
-        return [self.group]
+        return [f"group {self.group}"]
 
     def draw(self, sight: Sight) -> None:
         self.grid.show(TABLES[self.table][1](sight, self.group))

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.widgets import Input
 
 from cli.verbs.top.choice import selection_words
 from cli.verbs.top.grid import Grid
@@ -17,8 +16,10 @@ from groups.listing import Cause
 
 
 class GroupsScreen(TableScreen):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "problems", "Problems")]
-    hint = "words of the name, state:stable, type:share, topic:orders, -without"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "problems", "Problems", tooltip="Only groups with a problem, or all")
+    ]
+    hint = "words, state:empty, type:share, topic:orders, -without"
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,14 +45,18 @@ class GroupsScreen(TableScreen):
             *([f"{unread:,} still to be read"] if unread else []),
         ]
 
+    def empty_text(self, sight: Sight) -> str:
+        if sight.at_ms is None:
+            return "Reading the list of groups …"
+        return (
+            "There is no group."
+            if self.grid.view.only is None
+            else "No group has a problem; e shows all groups."
+        )
+
     def action_problems(self) -> None:
         view = self.grid.view
         self.grid.look(replace(view, only=None if view.only else has_problem))
-
-    def filter(self, text: str) -> None:
-        entry = self.query_one("#filter", Input)
-        entry.value = text
-        entry.add_class("open")
 
     def on_grid_opened(self, event: Grid.Opened) -> None:
         self.app.open_screen("group", event.key)

@@ -1,33 +1,48 @@
 """The keys: those of the screen before, and those that work everywhere."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
+from rich.table import Table
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
+
+from cli.verbs.top.key_line import Key, Place, keys_by_place
 
 
 class KeysScreen(ModalScreen[None]):
     CSS = """
     KeysScreen { align: center middle; }
-    #keys { width: 64; max-height: 90%; height: auto; border: round $accent; background: $surface; padding: 0 2; }
+    #keys { width: 78; max-width: 100%; height: auto; max-height: 100%; border: round $primary; padding: 0 1; }
     """
-    BINDINGS = [Binding("escape,q,question_mark", "dismiss", "Back")]  # noqa: RUF012  (Textual's form)
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "dismiss", "Back")]
 
     def compose(self) -> ComposeResult:
-        screen = self.app.screen_stack[-2] if len(self.app.screen_stack) > 1 else self
-        with VerticalScroll(id="keys"):
-            yield Static("\n".join(key_lines(screen)), markup=False)
+        stack = self.app.screen_stack
+        with VerticalScroll(id="keys") as box:
+            box.border_title = "Keys"
+            box.border_subtitle = "Esc closes this"
+            yield Static(_table(stack[-2] if len(stack) > 1 else self), id="columns")
 
 
-def key_lines(screen: "Screen[Any]") -> list[str]:
-    lines = []
-    seen: set[str] = set()
-    for binding in screen.active_bindings.values():
-        key, what = binding.binding.key_display or binding.binding.key, binding.binding.description
-        if what and what not in seen:
-            seen.add(what)
-            lines.append(f"{key:<12} {what}")
-    return lines
+def _table(screen: Screen[Any]) -> Table:
+    places = keys_by_place(screen)
+    table = Table.grid(padding=(0, 2), expand=True)
+    table.add_column(ratio=1)
+    table.add_column(ratio=1)
+    table.add_row(_list(places, (Place.SCREEN, Place.TABLE)), _list(places, (Place.EVERYWHERE,)))
+    return table
+
+
+def _list(places: Mapping[Place, Sequence[Key]], shown: Sequence[Place]) -> Table:
+    listed = Table.grid(padding=(0, 1))
+    listed.add_column(no_wrap=True, style="bold")
+    for place in shown:
+        if places[place]:
+            listed.add_row(place.value)
+        for key in places[place]:
+            listed.add_row(f"  {key.names}", key.sentence)
+    return listed

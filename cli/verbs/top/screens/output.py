@@ -9,9 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from cli.verbs.top.host import Host
+from cli.verbs.top.key_line import KeyLine
 from cli.verbs.top.words import KOHORT, Command
 
 MOST_OUTPUT = 4 * 1024 * 1024
@@ -42,7 +43,7 @@ class OutputScreen(Screen[None]):
         with VerticalScroll(id="scroll"):
             yield Static("…", id="output", markup=False)
         yield Input(id="consent", compact=True)
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one("#scroll").focus()

@@ -18,7 +18,7 @@ class TimeLine(ModalScreen[int | None]):
     app: Host
     CSS = """
     TimeLine { align: center bottom; background: $background 40%; }
-    #line { border: round $accent; height: 3; }
+    #line { border: round $primary; height: 3; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", show=False)]
 
