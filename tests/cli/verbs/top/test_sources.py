@@ -9,7 +9,7 @@ from tests.cli.verbs.top.driving import AT_MS, Driven, drive, many_groups, saved
 def test_the_sample_fleet(sample: Path) -> None:
     async def course(top: Driven) -> None:
         await top.read()
-        assert "10 groups  2026-03-01T03:07:00.000Z" in top.text
+        assert top.lines[0].split() == ["10", "groups", top.app.sight.source, "2026-03-01T03:07:00.000Z"]
         assert "Reconciling" in top.line_of("fraud")
         await top.press("enter")
         await top.wait_for("10.0.0.166")
