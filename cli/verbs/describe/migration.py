@@ -78,7 +78,7 @@ def migration_blocks(groups: Sequence[Inspection], *, verbose: bool) -> Iterator
         yield Heading(group.group.id)
         yield Text(f"{group.standing} {_state(group)}")
         if group.succession is not None:
-            yield Text(_leading(group, group.succession, labels))
+            yield Text(leading_text(group, group.succession))
         upgrade = _upgrade(group)
         if upgrade:
             yield led(upgrade, Role.WARNING) if group.upgrade_blocked_by else Text(upgrade)
@@ -107,7 +107,9 @@ def _known(number: int | None) -> str:
     return "not known" if number is None else str(number)
 
 
-def _leading(group: Inspection, order: Succession, labels: Mapping[str, str]) -> str:
+def leading_text(group: Inspection, order: Succession) -> str:
+    """Who leads, and who would lead next."""
+    labels = {member.member.id: member.label for member in group.members}
     if order.leader is None:
         return _unknown_leader(group, order, labels)
     (leader,) = (member for member in group.members if member.member.id == order.leader)

@@ -1,168 +1,234 @@
 """The tables of a group's screen."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 
-from cli.render.cells import Cell, Duration, partitions_text
-from cli.render.lines import Role
+from cli.render.cells import Cell, Duration, duration_cell
+from cli.render.fit import short_names
+from cli.verbs.describe.members import tasks_text
 from cli.verbs.describe.migration import waits_text
+from cli.verbs.describe.roles import RoleColumns
 from cli.verbs.top.group_rows import rate_text
-from cli.verbs.top.sight import SeenGroup, Sight
-from cli.verbs.top.tables import GridColumn, GridRow, GridTable
-from cli.verbs.watch.event_text import epoch_words, places_text
-from groups.counts import counted
-from groups.findings import Level
-from groups.lag import longest_lag_ms, total_lag
-from groups.model import Group
-from groups.times import duration_text
+from cli.verbs.top.group_summary import group_on_screen
+from cli.verbs.top.sight import Sample, SeenGroup, Sight
+from cli.verbs.top.tables import Figure, GridTable, grid_of
+from cli.verbs.watch.event_text import places_text
+from cli.verbs.watch.state import LEAST_RATE_MS, RATE_WINDOW_MS, TopicLag, topic_lags
+from groups.classic_streams import as_streams_member, streams_threads
+from groups.findings import Finding
+from groups.lag import PartitionLag, total_lag
+from groups.model import Group, GroupType, Partitions
+from groups.streams import StreamsMember
 from groups.waits import labels_of
 from migration.inspection import InspectedMember, inspect
 
 BARS = "▁▂▃▄▅▆▇█"
 SPARKS = 20  # Samples of a sparkline
-_LEVELS = {Level.ERROR: Role.BAD, Level.WARNING: Role.WARNING, Level.NOTE: Role.FAINT}
-
-
-def group_on_screen(sight: Sight, name: str) -> Group | None:
-    """The group, completed from earlier observations while a rebalance hides its owners."""
-    watched = sight.watched.groups.get(name)
-    if watched is not None:
-        return watched.merged
-    seen = sight.groups.get(name)
-    return None if seen is None else seen.polled.group
-
-
-def summary_lines(sight: Sight, name: str) -> list[str]:
-    group, seen = group_on_screen(sight, name), sight.groups.get(name)
-    if group is None:
-        listed = sight.listings.get(name)
-        if seen is not None and seen.polled.error:
-            return [f"The group cannot be read: {seen.polled.error}"]
-        return ["There is no such group."] if listed is None and sight.at_ms else ["reading the group"]
-    words = [
-        group.type.value,
-        group.state.value,
-        *epoch_words(group),
-        *([group.protocol] if group.protocol else []),
-    ]
-    lines = ["  ".join([*words, counted(len(group.members), "member")])]
-    if seen is not None:
-        lines.append("  ".join(_lag_words(seen)))
-    lines += _verdict_lines(seen)
-    watched = sight.watched.groups.get(name)
-    if watched is not None and watched.unowned:
-        since = min(gap.since_ms for gap in watched.unowned.values())
-        places: dict[str, list[int]] = {}
-        for topic, number in sorted(watched.unowned):
-            places.setdefault(topic, []).append(number)
-        lines.append(f"Without an owner for {duration_text(watched.asked_ms - since)}: {places_text(places)}")
-    return lines
-
-
-def _lag_words(seen: SeenGroup) -> Iterator[str]:
-    lag = total_lag(row.lag for row in seen.polled.rows)
-    yield "lag " + ("not known" if lag is None else counted(lag, "record"))
-    lag_ms = longest_lag_ms(seen.polled.rows)
-    if lag_ms is not None:
-        yield f"the oldest unread is {duration_text(lag_ms)} old"
-    progress = seen.history.progress
-    if progress is not None and progress.committed_per_s is not None:
-        yield f"reads {rate_text(progress.committed_per_s)}/s"
-    if progress is not None and progress.produced_per_s is not None:
-        yield f"written {rate_text(progress.produced_per_s)}/s"
-
-
-def _verdict_lines(seen: SeenGroup | None) -> list[str]:
-    diagnosis = seen.history.diagnosis if seen else None
-    if diagnosis is None:
-        return []
-    if not diagnosis.findings:
-        return ["No problem found so far."]
-    worst = diagnosis.findings[0]
-    return [f"{worst.level.value}: {worst.message}"]
-
-
-MEMBER_COLUMNS = (
-    GridColumn("MEMBER", least_width=16),
-    GridColumn("HOST"),
-    GridColumn("PROTOCOL"),
-    GridColumn("EPOCH", is_number=True),
-    GridColumn("PARTITIONS", is_number=True),
-    GridColumn("OWNS"),
-    GridColumn("TARGET"),
-    GridColumn("LEADS"),
-    GridColumn("WAITS-FOR"),
-)
+LABEL = 30  # Width of names of members and topics; more only if they would not stay unique
+MemberColumn = tuple[str, Callable[[InspectedMember], Cell]]
 
 
 def members_table(sight: Sight, name: str) -> GridTable:
+    """What matters in a rebalance is first; the lists of partitions, which may be long, are last."""
     group = group_on_screen(sight, name)
     members = () if group is None else inspect(group).members
-    labels = {} if group is None else labels_of(group)
-    rows = [GridRow(one.member.id, tuple(_member_cells(one, labels)), _member_roles(one)) for one in members]
-    return GridTable(columns=MEMBER_COLUMNS, rows=rows)
+    labels = {one.member.id: one.label for one in members}
+    names = short_names(labels.values(), LABEL)
+    shown: list[MemberColumn] = [("MEMBER", lambda one: names[one.label])]
+    if group is not None:
+        shown += _member_columns(group, labels, sight.groups.get(name))
+    return grid_of(members, lambda one: one.member.id, *shown)
 
 
-def _member_cells(one: InspectedMember, labels: dict[str, str]) -> Iterator[Cell]:
-    member = one.member
-    yield from (one.label, member.client.address, member.protocol and member.protocol.value, one.epoch)
-    yield None if member.owned is None else sum(map(len, member.owned.values()))
-    yield from (partitions_text(member.owned), partitions_text(member.target))
-    yield "leads" if one.leads else "next" if one.rank == 1 else None
-    yield waits_text(one, labels)
+def _member_columns(group: Group, labels: dict[str, str], seen: SeenGroup | None) -> list[MemberColumn]:
+    is_classic, is_consumer = group.type is GroupType.CLASSIC, group.type is GroupType.CONSUMER
+    shown: list[MemberColumn] = [("#GENERATION" if is_classic else "#EPOCH", lambda one: one.epoch)]
+    if group.shares_partitions:
+        lags = lags_of_members(seen)
+        shown.append(("##PARTITIONS", lambda one: _count(one.member.owned)))
+        shown.append(("#LAG", lambda one: lags.get(one.member.id)))
+    if is_consumer or (is_classic and group.shares_partitions):
+        shown.append(("WAITS-FOR", lambda one: waits_text(one, labels) if one.waits else None))
+    if is_consumer:
+        shown.append(("GAINS", lambda one: _without(one.member.target, one.member.owned)))
+        shown.append(("REVOKES", lambda one: _without(one.member.owned, one.member.target)))
+    if tasks := tasks_of(group):
+        shown.append(
+            ("TASKS", lambda one: tasks_text(tasks[one.member.id].tasks) if one.member.id in tasks else None)
+        )
+    if group.shares_partitions:
+        shown.append(("OWNS", lambda one: places_text(one.member.owned or {}) or None))
+        shown.append(("LEADS", leads_text))
+    if is_consumer:
+        shown.append(("TARGET", lambda one: places_text(one.member.target or {}) or None))
+        shown.append(("PROTOCOL", lambda one: one.member.protocol and one.member.protocol.value))
+    roles = RoleColumns.of([group], verbose=False)
+    for position, heading in enumerate(roles.headings):
+        shown.append((heading, lambda one, n=position: roles.cells(group, one.member)[n]))  # type: ignore[misc]
+    shown.append(("HOST", lambda one: one.member.client.address))
+    return shown
 
 
-def _member_roles(one: InspectedMember) -> dict[int, Role]:
-    return {8: Role.WARNING} if one.waits else {}
+def tasks_of(group: Group) -> dict[str, StreamsMember]:
+    """By member, of Kafka Streams on either protocol."""
+    tasks = {thread.member.id: as_streams_member(thread) for thread in streams_threads(group)}
+    return tasks | {member.id: member.streams for member in group.members if member.streams is not None}
 
 
-PARTITION_COLUMNS = (
-    GridColumn("TOPIC"),
-    GridColumn("PARTITION", is_number=True),
-    GridColumn("LAG", is_number=True, least_width=8),
-    GridColumn("LAG-TIME", is_number=True, least_width=8),
-    GridColumn("TREND", least_width=SPARKS),
-    GridColumn("COMMITTED", is_number=True),
-    GridColumn("LOG-END", is_number=True),
-    GridColumn("OWNER"),
-)
-
-
-def partitions_table(sight: Sight, name: str) -> GridTable:
-    seen = sight.groups.get(name)
-    group = group_on_screen(sight, name)
-    labels = {} if group is None else labels_of(group)
-    rows = []
+def lags_of_members(seen: SeenGroup | None) -> dict[str, int | None]:
+    by_member: dict[str, list[int | None]] = {}
     for row in seen.polled.rows if seen else ():
-        owner = None if row.member is None else labels.get(row.member.id, row.member.id)
-        lag_ms = None if row.lag_ms is None else Duration(row.lag_ms)
-        trend = sparkline(seen.lags.get((row.topic, row.partition), ())) if seen else ""
-        cells = (row.topic, row.partition, row.lag, lag_ms, trend, row.committed, row.end, owner)
-        rows.append(GridRow(f"{row.topic}:{row.partition}", cells))
-    return GridTable(columns=PARTITION_COLUMNS, rows=rows)
+        if row.member is not None:
+            by_member.setdefault(row.member.id, []).append(row.lag)
+    return {member: total_lag(lags) for member, lags in by_member.items()}
 
 
-def sparkline(values: Sequence[int | None]) -> str:
-    """The last values as bars from 0 to the largest; a blank where one is not known."""
-    last = values[-SPARKS:]
-    most = max((value for value in last if value is not None), default=0)
-    return "".join(
-        " " if value is None else BARS[0 if most <= 0 else max(value, 0) * (len(BARS) - 1) // most]
-        for value in last
+def leads_text(one: InspectedMember) -> str | None:
+    """Whether it leads, or would when the leader leaves."""
+    return "leads" if one.leads else None if one.rank is None else "next" if one.rank == 1 else str(one.rank)
+
+
+def _count(partitions: Partitions | None) -> int | None:
+    return None if partitions is None else sum(map(len, partitions.values()))
+
+
+def _without(partitions: Partitions | None, others: Partitions | None) -> str | None:
+    """The partitions in the first but not in the second; None if there are none, or if either is not known."""
+    if partitions is None or others is None:
+        return None
+    left = {
+        topic: sorted(set(numbers).difference(others.get(topic, ()))) for topic, numbers in partitions.items()
+    }
+    return places_text(left) or None
+
+
+def topics_table(sight: Sight, name: str) -> GridTable:
+    """The lag of the group by topic."""
+    watched = sight.watched.groups.get(name)
+    partitions = Counter(topic for topic, _ in (watched.wanted if watched else ()))
+    unowned = Counter(topic for topic, _ in (watched.unowned if watched else ()))
+    lags = topic_lags(name, sight.watched.window, partitions)
+    names = short_names((lag.topic for lag in lags), LABEL)
+    ages = _ages(sight.groups.get(name))
+    return grid_of(
+        lags,
+        lambda lag: lag.topic,
+        ("TOPIC", lambda lag: names[lag.topic]),
+        ("##PARTITIONS", lambda lag: partitions[lag.topic] or None),
+        ("#LAG", lambda lag: lag.lag),
+        ("#LAG-TIME", lambda lag: ages.get(lag.topic)),
+        ("#READ/S", lambda lag: rate_cell(lag.consumed_per_s)),
+        ("#WRITTEN/S", lambda lag: rate_cell(lag.produced_per_s)),
+        ("#ZERO-IN", _zero_in),
+        ("#UNOWNED", lambda lag: unowned[lag.topic]),
+        ("##LAG-UNKNOWN", lambda lag: lag.unknown or None),
     )
 
 
-FINDING_COLUMNS = (GridColumn("LEVEL"), GridColumn("RULE"), GridColumn("FINDING"), GridColumn("REMEDY"))
+def _zero_in(lag: TopicLag) -> Duration | None:
+    """Nothing if all is read: there is nothing to catch up on."""
+    return duration_cell(lag.seconds_to_zero) if lag.seconds_to_zero else None
+
+
+def _ages(seen: SeenGroup | None) -> dict[str, Duration]:
+    """The age of the oldest unread record, by topic."""
+    ages: dict[str, Duration] = {}
+    for row in seen.polled.rows if seen else ():
+        if row.lag_ms is not None:
+            ages[row.topic] = Duration(max(row.lag_ms, ages.get(row.topic, 0)))
+    return ages
+
+
+def partitions_table(sight: Sight, name: str) -> GridTable:
+    seen, group = sight.groups.get(name), group_on_screen(sight, name)
+    labels = {} if group is None else labels_of(group)
+    names = short_names(labels.values(), LABEL)
+    owners = {member: names[label] for member, label in labels.items()}
+    topics = short_names({row.topic for row in seen.polled.rows} if seen else (), LABEL)
+    return grid_of(
+        sorted(seen.polled.rows, key=lambda row: (row.topic, row.partition)) if seen else (),
+        lambda row: place_key(row.topic, row.partition),
+        ("TOPIC", lambda row: topics[row.topic]),
+        ("#PARTITION", lambda row: row.partition),
+        ("#LAG", lambda row: row.lag),
+        ("#LAG-TIME", lag_time),
+        ("#READ/S", lambda row: rate_cell(_rates(seen, row)[0])),
+        ("#WRITTEN/S", lambda row: rate_cell(_rates(seen, row)[1])),
+        ("TREND", lambda row: sparkline(samples_of(seen, row))),
+        ("OWNER", lambda row: None if row.member is None else owners.get(row.member.id, row.member.id)),
+        ("#COMMITTED", lambda row: row.committed),
+        ("#LOG-END", lambda row: row.end),
+    )
+
+
+def place_key(topic: str, partition: int) -> str:
+    return f"{topic}:{partition}"
+
+
+def place_of(key: str) -> tuple[str, int]:
+    topic, _, number = key.rpartition(":")
+    return topic, int(number)
+
+
+def lag_time(row: PartitionLag) -> Duration | None:
+    return None if row.lag_ms is None else Duration(row.lag_ms)
+
+
+def rate_cell(per_s: float | None) -> Figure | None:
+    return None if per_s is None else Figure(rate_text(per_s) or "", per_s)
+
+
+def samples_of(seen: SeenGroup | None, row: PartitionLag) -> Sequence[Sample]:
+    return seen.samples.get((row.topic, row.partition), ()) if seen else ()
+
+
+def _rates(seen: SeenGroup | None, row: PartitionLag) -> tuple[float | None, float | None]:
+    return rates_of(samples_of(seen, row))
+
+
+def rates_of(samples: Sequence[Sample]) -> tuple[float | None, float | None]:
+    """Records per second that were read and written, over the last `RATE_WINDOW_MS`; None: not known."""
+    if not samples:
+        return None, None
+    last = samples[-1]
+    first = next(sample for sample in samples if last.at_ms - sample.at_ms <= RATE_WINDOW_MS)
+    return _rate(first, last, first.committed, last.committed), _rate(first, last, first.end, last.end)
+
+
+def _rate(first: Sample, last: Sample, before: int | None, after: int | None) -> float | None:
+    took_ms = last.at_ms - first.at_ms
+    if before is None or after is None or took_ms < LEAST_RATE_MS or after < before:
+        return None
+    return (after - before) * 1000 / took_ms
+
+
+def sparkline(samples: Sequence[Sample], marks: int = SPARKS) -> str:
+    """The lag at the last polls, as bars from 0 to the largest; a blank where it is not known."""
+    values = [sample.lag for sample in samples[-marks:]]
+    most = max((value for value in values if value is not None), default=0)
+    return "".join(
+        " " if value is None else BARS[0 if most <= 0 else max(value, 0) * (len(BARS) - 1) // most]
+        for value in values
+    )
 
 
 def findings_table(sight: Sight, name: str) -> GridTable:
+    return grid_of(
+        findings_of(sight, name).items(),
+        lambda item: item[0],
+        ("LEVEL", lambda item: item[1].level.value),
+        ("RULE", lambda item: item[1].rule),
+        ("FINDING", lambda item: item[1].message),
+        ("REMEDY", lambda item: item[1].remedy),
+    )
+
+
+def findings_of(sight: Sight, name: str) -> dict[str, Finding]:
+    """By a key that lasts from one poll to the next, the worst first."""
     seen = sight.groups.get(name)
     diagnosis = seen.history.diagnosis if seen else None
-    rows = [
-        GridRow(
-            f"{number} {one.rule}",
-            (one.level.value, one.rule, one.message, one.remedy),
-            {0: _LEVELS.get(one.level, Role.PLAIN)},
-        )
-        for number, one in enumerate(diagnosis.findings if diagnosis else ())
-    ]
-    return GridTable(columns=FINDING_COLUMNS, rows=rows)
+    findings: dict[str, Finding] = {}
+    for one in diagnosis.findings if diagnosis else ():
+        number = sum(key.startswith(f"{one.rule} {one.member or ''} ") for key in findings)
+        findings[f"{one.rule} {one.member or ''} {number}"] = one
+    return findings

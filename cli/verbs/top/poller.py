@@ -117,10 +117,10 @@ class Poller:
         self._replace(self._sight.listed(listed.items, self._now_ms(), listed.problems))
 
     def _read(self, source: Source, names: Sequence[str]) -> None:
-        focus, asked_ms = self._focus, self._now_ms()
+        opened, asked_ms = self._focus.opened, self._now_ms()
         scope = Scope(is_live=self._opened.is_live, commit_times=not self._opened.is_live)
         result = read_chosen(source, scope, names, self._times, self._now_ms)
-        self._replace(self._sight.read(result, focus.opened, asked_ms))
+        self._replace(self._sight.read(result, opened if opened in names else None, asked_ms))
 
     def _replace(self, sight: Sight) -> None:
         self._sight = sight

@@ -2,17 +2,30 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from cli.polls.history import PolledHistory
 from cli.polls.reading import PolledGroup, PollResult
+from cli.verbs.top.ownership import Tracks, tracks_after
 from cli.verbs.watch.event_text import event_lines
+from cli.verbs.watch.events import Place
 from cli.verbs.watch.state import WatchObservation, WatchState
+from groups.lag import each_once
 from groups.listing import Cause, GroupListing, Problem
 from groups.model import Cluster, Topic
 
 HOUR_MS = 3_600_000
 LONGEST_LOG = 500  # Events of the group on screen
-SAMPLES = 60  # Of a partition's lag, for its sparkline
+SAMPLES = 120  # Of a partition
+
+
+class Sample(NamedTuple):
+    """A partition at a poll; None: not known."""
+
+    at_ms: int
+    committed: int | None
+    end: int | None
+    lag: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +36,8 @@ class SeenGroup:
     polled: PolledGroup
     history: PolledHistory
     rebalanced_ms: tuple[int, ...] = ()  # Of the last hour: the polls that showed a rebalance
-    lags: Mapping[tuple[str, int], tuple[int | None, ...]] = field(default_factory=dict)
-    """The lag of each partition at the last polls, of the group on screen only."""
+    samples: Mapping[Place, tuple[Sample, ...]] = field(default_factory=dict)
+    """Each partition at the last polls, of the group on screen only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +60,7 @@ class Sight:
     failure: str = ""  # Why the source does not answer; what is known from before is kept
     failing_ms: int | None = None  # Since when
     watched: WatchState = field(default_factory=WatchState)  # The group on screen, since it was opened
+    owners: Tracks = field(default_factory=dict)  # Of its partitions, since then
     log: tuple[LogLine, ...] = ()
     past_ms: int | None = None  # The moment shown; None: now
 
@@ -67,46 +81,60 @@ class Sight:
         """With what a poll of some groups has brought; `opened` is the group on screen."""
         groups = dict(self.groups)
         for name, polled in result.groups.items():
-            groups[name] = _after(groups.get(name), polled, result, keeps_lags=name == opened)
+            groups[name] = _after(groups.get(name), polled, result, is_opened=name == opened)
         sight = replace(self, groups=groups)
-        if opened is not None and opened in result.groups:
-            return sight.with_events(result, opened, asked_ms)
-        return sight
+        return sight if opened is None else sight.with_events(result, opened, asked_ms)
 
     def with_events(self, result: PollResult, opened: str, asked_ms: int) -> "Sight":
-        polled = result.groups[opened]
-        state, log = (self.watched, self.log) if opened in self.watched.groups else (WatchState(), ())
+        """With what happened to a group that was polled; it is not in the result if it does not exist."""
+        polled = result.groups.get(opened, PolledGroup(id=opened))
+        known = (self.watched, self.owners, self.log)
+        state, owners, log = known if opened in self.watched.groups else (WatchState(), {}, ())
         if polled.group is None and polled.error is not None:
             return self
         observation = WatchObservation(
-            asked_ms=asked_ms, at_ms=result.at_ms, groups={opened: polled.group}, topics=result.topics
+            asked_ms=asked_ms,
+            at_ms=result.at_ms,
+            groups={opened: polled.group},
+            topics=result.topics,
+            problems=result.problems,
         )
         state, happened = state.step(observation)
         lines = tuple(
             LogLine(at_ms=at_ms, text=text) for at_ms, _, text in event_lines(happened, state.labels)
         )
-        return replace(self, watched=state, log=(*log, *lines)[-LONGEST_LOG:], topics=result.topics)
+        return replace(
+            self,
+            watched=state,
+            owners=tracks_after(owners, state, opened),
+            log=(*log, *lines)[-LONGEST_LOG:],
+            topics=result.topics,
+        )
 
 
 def _after(
-    before: SeenGroup | None, polled: PolledGroup, result: PollResult, *, keeps_lags: bool
+    before: SeenGroup | None, polled: PolledGroup, result: PollResult, *, is_opened: bool
 ) -> SeenGroup:
     history = (before.history if before else PolledHistory()).after(polled, result)
     rebalanced = tuple(ms for ms in (before.rebalanced_ms if before else ()) if result.at_ms - ms <= HOUR_MS)
     began = history.rebalances - (before.history.rebalances if before else 0)
-    lags: dict[tuple[str, int], tuple[int | None, ...]] = {}
-    if keeps_lags:
-        known = before.lags if before else {}
-        lags = {
-            (row.topic, row.partition): (*known.get((row.topic, row.partition), ()), row.lag)[-SAMPLES:]
-            for row in polled.rows
+    samples: dict[Place, tuple[Sample, ...]] = {}
+    if is_opened:
+        known = before.samples if before else {}
+        samples = {
+            place: (
+                *known.get(place, ())[1 - SAMPLES :],
+                Sample(result.at_ms, row.committed, row.end, row.lag),
+            )
+            for row in each_once(polled.rows)
+            for place in [(row.topic, row.partition)]
         }
     return SeenGroup(
         at_ms=result.at_ms,
         polled=polled,
         history=history,
         rebalanced_ms=(*rebalanced, *([result.at_ms] * began)),
-        lags=lags,
+        samples=samples,
     )
 
 

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Self, TypeAlias, TypeVar
 
 from cli.render.cells import Cell
+from cli.render.document import columns
+from cli.render.headings import role_of
 from cli.render.lines import Role
 
+T = TypeVar("T")
 SortValue: TypeAlias = float | str | None
 
 
@@ -33,6 +36,35 @@ class GridTable:
     rows: Sequence[GridRow]
 
 
+class Figure(str):
+    """A cell of a number that is written in another form, such as a rate: it is sorted by the number."""
+
+    __slots__ = ("value",)
+    value: float
+
+    def __new__(cls, text: str, value: float) -> Self:
+        figure = super().__new__(cls, text)
+        figure.value = value
+        return figure
+
+
+def grid_of(
+    items: Iterable[T], key: Callable[[T], str], *shown: tuple[str, Callable[[T], Cell]]
+) -> GridTable:
+    """A row per item. A heading begins with `#` if its cells are numbers (as of `cli.render.document.columns`), and
+    decides on their colors."""
+    headings = [GridColumn(column.name, column.number) for column in columns(*(name for name, _ in shown))]
+    roles = [role_of(column.name) for column in headings]
+    rows = []
+    for item in items:
+        cells = tuple(cell(item) for _, cell in shown)
+        of_cells = {n: role(cell) for n, (role, cell) in enumerate(zip(roles, cells, strict=True))}
+        rows.append(
+            GridRow(key(item), cells, {n: role for n, role in of_cells.items() if role is not Role.PLAIN})
+        )
+    return GridTable(columns=headings, rows=rows)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridView:
     """How a table is looked at: the column that sorts it, and the words of the filter."""
@@ -40,7 +72,7 @@ class GridView:
     column: int | None = None  # None: in the order of the rows
     is_descending: bool = False
     words: tuple[str, ...] = ()
-    only: Callable[[GridRow], bool] | None = field(default=None, compare=False)  # A switch beside the filter
+    only: Callable[[GridRow], bool] | None = field(default=None, compare=False)  # A switch next to the filter
 
     def sorted_by(self, column: int, table: GridTable) -> "GridView":
         """By this column; numbers begin with the largest. The same column again: in the other direction."""
@@ -78,7 +110,8 @@ def _sorted(rows: Iterable[GridRow], column: int, *, is_descending: bool) -> lis
     known: list[tuple[float | str, GridRow]] = []
     unknown: list[GridRow] = []
     for row in sorted(rows, key=_key):
-        value = row.sorts[column] if column in row.sorts else row.cells[column]
+        cell = row.cells[column]
+        value = row.sorts[column] if column in row.sorts else cell.value if isinstance(cell, Figure) else cell
         if value is None:
             unknown.append(row)
         else:

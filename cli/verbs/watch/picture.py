@@ -104,7 +104,7 @@ def stories(recording: Recording) -> list[WatchedHistory]:
             known = "no such group" if watched.shown is None else watched.shown.state.value
             states.setdefault(name, ValueHistory()).at(observation.at_ms, known if is_observed else UNKNOWN)
             of_group = tracks.setdefault(name, {})
-            owners = _owners(watched, state.labels) if is_observed else {}
+            owners = shown_owners(watched, state.labels) if is_observed else {}
             for partition in watched.wanted | of_group.keys():
                 value = owners.get(partition) if is_observed else UNKNOWN
                 of_group.setdefault(partition, ValueHistory()).at(observation.at_ms, value)
@@ -193,7 +193,7 @@ def short_clock_text(ms: int) -> str:
     return clock_text(ms)[: -4 if ms % 1000 == 0 else None]
 
 
-def _owners(watched: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str]:
+def shown_owners(watched: WatchedGroup, labels: Mapping[str, str]) -> dict[Place, str]:
     """Owners by partition; `UNKNOWN` in a rebalance for partitions whose previous owners have not left."""
     if watched.shown is None or watched.merged is None:
         return {}

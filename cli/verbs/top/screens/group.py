@@ -1,21 +1,23 @@
-"""One group: its members, partitions, findings and settings, and its events as they come."""
+"""One group: its members, topics, partitions and findings, the owners over time, and its events as they come."""
 
 import shlex
 from collections.abc import Callable
 from typing import ClassVar
 
-from rich.text import Text
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from cli.render.cells import safe_text
+from cli.verbs.top.group_summary import summary_lines
 from cli.verbs.top.group_tables import (
     findings_table,
     members_table,
     partitions_table,
-    summary_lines,
+    topics_table,
 )
+from cli.verbs.top.role_text import lines_content
 from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridTable
@@ -24,6 +26,7 @@ from cli.verbs.watch.event_text import clock_text
 
 TABLES: dict[str, tuple[str, Callable[[Sight, str], GridTable]]] = {
     "members": ("m", members_table),
+    "by topic": ("b", topics_table),
     "partitions": ("o", partitions_table),
     "findings": ("f", findings_table),
 }
@@ -32,9 +35,9 @@ EVENTS = 6  # Lines of events below the table
 
 class GroupScreen(TableScreen):
     CSS = """
-    #summary { height: auto; max-height: 5; padding: 0 1; }
+    #summary { height: auto; max-height: 6; padding: 0 1; }
     #tabs { height: 1; color: $text-muted; }
-    #events { height: 7; border-top: solid $panel; }
+    #events { height: 20%; min-height: 4; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"table('{name}')", name.capitalize()) for name, (key, _) in TABLES.items()),
@@ -67,17 +70,17 @@ class GroupScreen(TableScreen):
 
     def draw(self, sight: Sight) -> None:
         self.grid.show(TABLES[self.table][1](sight, self.group))
-        self.query_one("#summary", Static).update("\n".join(map(safe_text, summary_lines(sight, self.group))))
+        width = max(self.size.width - 2, 20)
+        self.query_one("#summary", Static).update(lines_content(summary_lines(sight, self.group, width)))
         self.query_one("#tabs", Static).update(self._tabs())
         lines = [f"{clock_text(line.at_ms)}  {safe_text(line.text)}" for line in sight.log[-EVENTS:]]
         self.query_one("#events", Static).update("\n".join(lines) or "No event since this screen was opened.")
 
-    def _tabs(self) -> Text:
-        text = Text()
-        for name, (key, _) in TABLES.items():
-            text.append(f" {key} {name} ", style="reverse" if name == self.table else "")
-            text.append(" ")
-        return text
+    def _tabs(self) -> Content:
+        shown = (
+            (f" {key} {name} ", "reverse" if name == self.table else "") for name, (key, _) in TABLES.items()
+        )
+        return Content(" ").join(Content.styled(text, style) for text, style in shown)
 
     def action_view(self, *words: str) -> None:
         name = words[0].split()

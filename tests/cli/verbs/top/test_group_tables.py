@@ -1,0 +1,109 @@
+"""The tables of a group are functions of what polls have brought."""
+
+from dataclasses import replace
+
+from cli.polls.reading import PolledGroup, PollResult
+from cli.render.cells import cell_text
+from cli.render.lines import plain
+from cli.verbs.top.group_summary import summary_lines
+from cli.verbs.top.group_tables import members_table, partitions_table, topics_table
+from cli.verbs.top.sight import Sight
+from cli.verbs.top.tables import GridTable
+from groups.lag import partition_lags
+from groups.model import (
+    Client,
+    CommittedOffset,
+    Group,
+    GroupState,
+    GroupType,
+    Member,
+    Subscription,
+    Topic,
+)
+
+AT_MS = 1_772_334_420_000
+A = Member(
+    id="id-a",
+    client=Client(id="a", host="/10.0.0.1"),
+    epoch=4,
+    subscription=Subscription(topics=("orders",)),
+    owned={"orders": (0, 1)},
+    target={"orders": (0,)},
+)
+B = replace(A, id="id-b", client=Client(id="b", host="/10.0.0.2"), owned={}, target={"orders": (1,)}, epoch=5)
+
+
+def group(state: GroupState = GroupState.RECONCILING, committed: int = 100, *members: Member) -> Group:
+    return Group(
+        id="billing",
+        type=GroupType.CONSUMER,
+        state=state,
+        group_epoch=5,
+        assignment_epoch=5,
+        protocol="uniform",
+        members=members or (A, B),
+        offsets={"orders": {0: CommittedOffset(offset=committed), 1: CommittedOffset(offset=committed)}},
+    )
+
+
+def polled(sight: Sight, at_ms: int, seen: Group | None, end: int = 400) -> Sight:
+    """With a poll of the group on screen; None: it does not exist."""
+    topics = {"orders": Topic(name="orders", partitions=3, end_offsets=dict.fromkeys(range(3), end))}
+    groups = {}
+    if seen is not None:
+        groups = {seen.id: PolledGroup(id=seen.id, group=seen, rows=partition_lags(seen, topics))}
+    return sight.read(PollResult(at_ms=at_ms, groups=groups, topics=topics), "billing", at_ms - 10)
+
+
+def values(table: GridTable, heading: str) -> list[str]:
+    number = [column.name for column in table.columns].index(heading)
+    return [cell_text(row.cells[number], heading) for row in table.rows]
+
+
+def test_the_topics_of_a_group_have_lag_rates_and_time_to_zero() -> None:
+    sight = polled(Sight(), AT_MS, group())
+    assert values(topics_table(sight, "billing"), "READ/S") == ["-"]  # Not known after one poll
+    table = topics_table(polled(sight, AT_MS + 10_000, group(committed=300), end=500), "billing")
+    shown = {column.name: values(table, column.name) for column in table.columns}
+    assert shown == {
+        "TOPIC": ["orders"],
+        "#PARTITIONS": ["3"],
+        "LAG": ["400"],
+        "LAG-TIME": ["-"],
+        "READ/S": ["40"],
+        "WRITTEN/S": ["30"],
+        "ZERO-IN": ["40 s"],
+        "UNOWNED": ["1"],
+        "#LAG-UNKNOWN": ["1"],
+    }
+
+
+def test_members_show_what_they_gain_revoke_and_wait_for() -> None:
+    table = members_table(polled(Sight(), AT_MS, group()), "billing")
+    assert values(table, "MEMBER") == ["a", "b"]
+    assert values(table, "EPOCH") == ["4", "5"]
+    assert values(table, "REVOKES") == ["orders:1", "-"]
+    assert values(table, "GAINS") == ["-", "orders:1"]
+    assert values(table, "WAITS-FOR") == ["itself: to revoke orders:1", "orders:1, which a still has"]
+
+
+def test_each_partition_has_rates_and_a_trend() -> None:
+    sight = polled(polled(Sight(), AT_MS, group()), AT_MS + 10_000, group(committed=350), end=500)
+    table = partitions_table(sight, "billing")
+    assert values(table, "READ/S") == ["25", "25"]
+    assert values(table, "WRITTEN/S") == ["10", "10"]
+    assert values(table, "TREND") == ["█▄", "█▄"]
+
+
+def test_a_partition_without_an_owner_is_in_the_summary_with_its_time() -> None:
+    sight = polled(polled(Sight(), AT_MS, group()), AT_MS + 7_000, group())
+    lines = [plain(line) for line in summary_lines(sight, "billing", 80)]
+    assert lines[0] == "consumer  Reconciling  epoch 5  uniform  2 members  3 partitions"
+    assert "Without an owner for 6.9 s: orders:2" in lines
+    assert "b waits for orders:1, which a still has" in lines
+
+
+def test_a_group_that_was_deleted_is_said_to_be_gone() -> None:
+    sight = polled(polled(Sight(at_ms=AT_MS), AT_MS, group()), AT_MS + 2_000, None)
+    assert [plain(line) for line in summary_lines(sight, "billing", 80)] == ["There is no such group."]
+    assert [line.text for line in sight.log] == ["the group no longer exists"]
