@@ -19,7 +19,7 @@ from groups.transactions import pending_text
 from migration.inspection import Inspection, inspect
 
 MOST_LINES = 2  # Of a sentence: all of it is on the screen of findings
-_SETTLED = (GroupState.STABLE, GroupState.EMPTY)
+SETTLED = (GroupState.STABLE, GroupState.EMPTY)
 LEVELS = {Level.ERROR: Role.BAD, Level.WARNING: Role.WARNING, Level.NOTE: Role.FAINT}
 
 
@@ -128,7 +128,7 @@ def _unowned(watched: WatchedGroup) -> Iterator[tuple[str, Role]]:
 def _waits(inspection: Inspection) -> Iterator[tuple[str, Role]]:
     """Who waits for what; nothing for settled groups."""
     group = inspection.group
-    if group.state in _SETTLED or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
+    if group.state in SETTLED or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):
         return
     labels = {member.member.id: member.label for member in inspection.members}
     together: dict[str, list[str]] = {}

@@ -9,7 +9,7 @@ from cli.verbs.describe.members import tasks_text
 from cli.verbs.describe.migration import waits_text
 from cli.verbs.describe.roles import RoleColumns
 from cli.verbs.top.group_rows import rate_text
-from cli.verbs.top.group_summary import group_on_screen
+from cli.verbs.top.group_summary import SETTLED, group_on_screen
 from cli.verbs.top.sight import Sample, SeenGroup, Sight
 from cli.verbs.top.tables import Figure, GridTable, grid_of
 from cli.verbs.watch.event_text import places_text
@@ -47,9 +47,9 @@ def _member_columns(group: Group, labels: dict[str, str], seen: SeenGroup | None
         lags = lags_of_members(seen)
         shown.append(("##PARTITIONS", lambda one: _count(one.member.owned)))
         shown.append(("#LAG", lambda one: lags.get(one.member.id)))
-    if is_consumer or (is_classic and group.shares_partitions):
+    if group.state not in SETTLED and group.shares_partitions and (is_consumer or is_classic):
         shown.append(("WAITS-FOR", lambda one: waits_text(one, labels) if one.waits else None))
-    if is_consumer:
+    if is_consumer and any(one.target != one.owned for one in group.members):
         shown.append(("GAINS", lambda one: _without(one.member.target, one.member.owned)))
         shown.append(("REVOKES", lambda one: _without(one.member.owned, one.member.target)))
     if tasks := tasks_of(group):
@@ -60,7 +60,6 @@ def _member_columns(group: Group, labels: dict[str, str], seen: SeenGroup | None
         shown.append(("OWNS", lambda one: places_text(one.member.owned or {}) or None))
         shown.append(("LEADS", leads_text))
     if is_consumer:
-        shown.append(("TARGET", lambda one: places_text(one.member.target or {}) or None))
         shown.append(("PROTOCOL", lambda one: one.member.protocol and one.member.protocol.value))
     roles = RoleColumns.of([group], verbose=False)
     for position, heading in enumerate(roles.headings):
