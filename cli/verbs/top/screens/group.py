@@ -17,7 +17,7 @@ from cli.verbs.top.group_tables import (
     partitions_table,
     topics_table,
 )
-from cli.verbs.top.role_text import lines_content
+from cli.verbs.top.roles import Lines
 from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridTable
@@ -56,7 +56,7 @@ class GroupScreen(TableScreen):
         self.table = "members"
 
     def above(self) -> list[Widget]:
-        return [Static(id="summary", markup=False), Static(id="tabs")]
+        return [Lines(id="summary"), Static(id="tabs")]
 
     def below(self) -> list[Widget]:
         return [Static(id="events", markup=False)]
@@ -71,7 +71,7 @@ class GroupScreen(TableScreen):
     def draw(self, sight: Sight) -> None:
         self.grid.show(TABLES[self.table][1](sight, self.group))
         width = max(self.size.width - 2, 20)
-        self.query_one("#summary", Static).update(lines_content(summary_lines(sight, self.group, width)))
+        self.query_one("#summary", Lines).show(summary_lines(sight, self.group, width))
         self.query_one("#tabs", Static).update(self._tabs())
         lines = [f"{clock_text(line.at_ms)}  {safe_text(line.text)}" for line in sight.log[-EVENTS:]]
         self.query_one("#events", Static).update("\n".join(lines) or "No event since this screen was opened.")

@@ -12,7 +12,7 @@ def test_the_sample_fleet(sample: Path) -> None:
         assert top.lines[0].split() == ["10", "groups", top.app.sight.source, "2026-03-01T03:07:00.000Z"]
         assert "Reconciling" in top.line_of("fraud")
         await top.press("enter")
-        await top.wait_for("10.0.0.166")
+        await top.wait_for("audit-eu:2,3")
 
     drive(course, SourceOptions(embedded=sample), at_ms=AT_MS)
 
