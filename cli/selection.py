@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -83,19 +83,23 @@ def _print_place(options: SourceOptions) -> None:
 
 
 class ReusableSource:
-    """A source that is read repeatedly: a live one stays open, a file is read again. Use it in a `with` block."""
+    """A source that is read repeatedly: a live one stays open, a file is read again when it has changed. Use it in a
+    `with` block. `report` gets its notices, which are printed by default."""
 
-    def __init__(self, options: SourceOptions) -> None:
+    def __init__(self, options: SourceOptions, report: Callable[[str], None] = notice) -> None:
         self.options, self.is_live = options, is_live(options)
         self.name = options.bootstrap_server or "the cluster"
         self._source: Source | None = None
+        self._stamp: object = None
+        self._report = report
         self._reported: set[str] = set()
 
     def get(self) -> Source:
-        if self._source is not None and self.is_live:
+        stamp = None if self.is_live else _stamp(self.options)
+        if self._source is not None and stamp == self._stamp:
             return self._source
         self.close()
-        self._source = source_of(self.options)
+        self._source, self._stamp = source_of(self.options), stamp
         self.print_notices()
         return self._source
 
@@ -103,7 +107,7 @@ class ReusableSource:
         """Print the new notices of the source, also if it was opened earlier."""
         for text in () if self._source is None else self._source.notices.take():
             if text not in self._reported:
-                notice(text)
+                self._report(text)
             self._reported.add(text)
 
     def may_pass(self, error: Exception) -> bool:
@@ -132,6 +136,22 @@ class ReusableSource:
         ):
             _print_place(self.options)
         self.close()
+
+
+def _stamp(options: SourceOptions) -> list[tuple[str, int, int, int]]:
+    """What changes when a file of the source is written or replaced."""
+    places = [options.snapshot, options.topics_file, *(options.log_dirs or ())]
+    if not any(places):
+        places.append(options.embedded or data_directory())
+    files: list[Path] = []
+    for place in filter(None, places):
+        files += [place, *place.glob("*"), *place.glob("__consumer_offsets-*/*")]
+    stamps = []
+    for file in sorted(files):
+        with suppress(OSError):
+            status = file.stat()
+            stamps.append((str(file), status.st_ino, status.st_size, status.st_mtime_ns))
+    return stamps
 
 
 def is_live(options: SourceOptions) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from cli.polls.reading import PolledGroup, PollResult
+from cli.polls.reading import PolledGroup, PollResult, newest_commit_ms
 from groups import progress as progresses
 from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import Diagnosis, diagnose
@@ -33,6 +33,19 @@ class PolledHistory:
         """The history after another poll; `kept_ms`: how long observations are kept for the next one."""
         return _after(self, seen, reading, kept_ms)
 
+    @classmethod
+    def of_one(cls, seen: PolledGroup, reading: PollResult) -> "PolledHistory":
+        """Of a source that shows one moment: what a single observation proves. Its time is that of the newest commit,
+        if that is known."""
+        groups = [polled.group for polled in reading.groups.values() if polled.group is not None]
+        at_ms = newest_commit_ms(groups) or reading.at_ms
+        observation = _observed(seen, replace(reading, at_ms=at_ms))
+        return cls(
+            last=seen.group,
+            observations=(observation,),
+            diagnosis=diagnose(seen.id, [observation], _THRESHOLDS) if seen.group is not None else None,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterHistory:
@@ -48,20 +61,7 @@ class ExporterHistory:
 
 
 def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_ms: int) -> PolledHistory:
-    at_ms = reading.at_ms
-    problem = next((problem for problem in reading.problems if problem.group == seen.id), None)
-    records = {
-        (row.topic, row.partition): row.next_record for row in seen.rows if row.next_record is not None
-    }
-    observation = Observation(
-        at_ms=at_ms,
-        group=seen.group,
-        problem=problem if seen.error else None,
-        topics=reading.topics,
-        missing_topics=reading.missing_topics,
-        topic_names=reading.topic_names,
-        next_records=records,
-    )
+    at_ms, observation = reading.at_ms, _observed(seen, reading)
     observations = (*_recent(before.observations, at_ms, WINDOW_MS), observation)
     totals = reading.totals.get(seen.id, before.totals)
     kept = _recent(observations, at_ms, kept_ms)
@@ -83,6 +83,22 @@ def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_m
         readings=_within(readings, at_ms, kept_ms),
         progress=progress and progress._replace(partitions={}),
         diagnosis=_judged(seen, observations, progress),
+    )
+
+
+def _observed(seen: PolledGroup, reading: PollResult) -> Observation:
+    problem = next((problem for problem in reading.problems if problem.group == seen.id), None)
+    records = {
+        (row.topic, row.partition): row.next_record for row in seen.rows if row.next_record is not None
+    }
+    return Observation(
+        at_ms=reading.at_ms,
+        group=seen.group,
+        problem=problem if seen.error else None,
+        topics=reading.topics,
+        missing_topics=reading.missing_topics,
+        topic_names=reading.topic_names,
+        next_records=records,
     )
 
 

@@ -7,7 +7,7 @@ from cli.sources.source import Source
 from groups import lag
 from groups.diagnosis.assignments import has_regexes
 from groups.listing import MALFORMED, Cause, GroupFilter, Problem
-from groups.model import Group, Topic
+from groups.model import Group, Topic, each_commit
 
 UNREACHABLE = "UNREACHABLE"  # The error if no broker answered: Kafka has no name for it
 MOST_LAG_TIMES = 20_000  # Most offsets looked up in one poll; the others follow in the next ones
@@ -180,3 +180,9 @@ def _errors(problems: Iterable[Problem], groups: Mapping[str, Group]) -> dict[st
 
 def _error(problem: Problem) -> str:
     return problem.error or UNREACHABLE
+
+
+def newest_commit_ms(groups: Iterable[Group]) -> int | None:
+    """The time of the newest commit, as an estimate of the time that a file shows; None if unknown."""
+    times = (commit.timestamp for group in groups for _, commit in each_commit(group.offsets))
+    return max((ms for ms in times if ms is not None and ms >= 0), default=None)

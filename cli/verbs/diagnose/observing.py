@@ -5,11 +5,12 @@ What cannot be read stays unknown, and the rules that need it report that.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from cli.options import SourceOptions
+from cli.polls.reading import newest_commit_ms
 from cli.progress import show_step
 from cli.render.document import fields
 from cli.selection import source_of, with_close_names
@@ -132,12 +133,6 @@ def with_leaders(source: Source, observation: FleetObservation) -> FleetObservat
         return observation
     led = {group.id: group for group in source.with_leaders(moving)}
     return replace(observation, groups={**observation.groups, **led})
-
-
-def newest_commit_ms(groups: Iterable[model.Group]) -> int | None:
-    """The time of the newest commit, as an estimate of the time that a file shows; None if unknown."""
-    times = (commit.timestamp for group in groups for _, commit in model.each_commit(group.offsets))
-    return max((ms for ms in times if ms is not None and ms >= 0), default=None)
 
 
 def observe_log(

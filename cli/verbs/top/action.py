@@ -31,6 +31,8 @@ def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> 
 
     app = TopApp(source, options)
     app.run()
+    if app.failure is not None:
+        raise app.failure
     if app.return_code:
         raise typer.Exit(app.return_code)
 

@@ -1,10 +1,11 @@
 """The application: its screens, the poller behind them, and the keys that work everywhere."""
 
 import os
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from threading import Thread
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -15,10 +16,10 @@ from textual.screen import Screen
 from cli.errors import is_expected
 from cli.options import SourceOptions
 from cli.selection import ReusableSource
-from cli.sources.history.read import GroupHistoryRead
-from cli.sources.past import PastSource, moments_of
+from cli.times import moment
 from cli.verbs.top.choice import GroupChoice, opened_group
 from cli.verbs.top.host import Host
+from cli.verbs.top.moments import Past, read_past, read_recent
 from cli.verbs.top.options import EVERY_GROUP, TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.screens.cluster import ClusterScreen
@@ -30,13 +31,13 @@ from cli.verbs.top.screens.keys import KeysScreen
 from cli.verbs.top.screens.output import ChangeScreen, OutputScreen
 from cli.verbs.top.screens.time_line import TimeLine
 from cli.verbs.top.screens.topics import TopicsScreen
-from cli.verbs.top.sight import Sight
+from cli.verbs.top.sight import HOUR_MS, Sight
 from cli.verbs.top.theme import first_theme, is_colorless, theme_after
 from cli.verbs.top.words import Command
-from cli.verbs.why.options import HistorySelection
-from cli.verbs.why.reading import read_history
+from cli.verbs.why.reading import is_file
+from groups.times import format_moment
 
-PAST_MS = 24 * 3_600_000  # How much of the past is read
+KEPT_MS = 30_000  # How long the past that was read may be used for the present
 
 SCREENS: dict[str, Callable[..., Screen[None]]] = {
     "groups": GroupsScreen,
@@ -62,6 +63,7 @@ class TopApp(Host):
     CSS = """
     Screen { layout: vertical; }
     #failure { display: none; height: auto; max-height: 4; padding: 0 1; color: $text-error; }
+    .stale #grid, .stale #summary, .stale #events { tint: $background 60%; }
     #filter-line { display: none; height: 1; background: $boost; }
     #filter-line.open { display: block; }
     #filter-sign { width: 3; padding: 0 0 0 1; text-style: bold; color: $text-accent; }
@@ -91,6 +93,7 @@ class TopApp(Host):
     ]
 
     def __init__(self, source: SourceOptions, options: TopOptions) -> None:
+        """UsageError: the groups or the time that the options name are none."""
         super().__init__()
         if is_colorless(os.environ) and not self.no_color:  # Textual itself knows NO_COLOR only
             self._filters.append(NoColor())
@@ -98,30 +101,43 @@ class TopApp(Host):
         if theme is not None:
             self.theme = theme
         self.options, self.is_read_only = options, options.read_only
+        self.failure: Exception | None = None
+        self._has_answered = False
         self._open(source, GroupChoice(options.selection))
 
     def _open(self, source: SourceOptions, choice: GroupChoice) -> None:
-        self.source, self._opened = source, ReusableSource(source)
-        self.sight = Sight(source=self._opened.name)
-        self.poller = Poller(self._opened, self.options.every, self._seen, self.now_ms, choice)
-        self._past: GroupHistoryRead | None = None
+        as_of_ms = moment(source.as_of, "--as-of")
+        if as_of_ms is not None:
+            source = replace(source, as_of=str(as_of_ms))
+        self.source = source
+        opened = ReusableSource(source, self._report)
+        self.poller = Poller(opened, self.options.every, self._seen, self.now_ms, choice, as_of_ms)
+        file = self.options.journal or self.options.replay
+        self.sight = self.poller.sight if file is None else Sight(source=str(file))
+        self._past: Past | None = None
+        self._past_ms = 0
+        self.activity = ""
 
     def on_mount(self) -> None:
-        self.poller.start()
         self.push_screen(GroupsScreen())
         if group := opened_group(self.options.selection):
             self.open_screen("group", group)
+        self._start()
+
+    def _start(self) -> None:
+        if is_file(self.options):
+            self.action_live()
+        else:
+            self.poller.start()
 
     def on_unmount(self) -> None:
         self.poller.stop()
-        self._opened.close()
 
     def switch_source(self, source: SourceOptions) -> None:
         self.poller.stop()
-        self._opened.close()
-        self.options = replace(self.options, selection=EVERY_GROUP)
+        self.options = replace(self.options, selection=EVERY_GROUP, journal=None, replay=None)
         self._open(source, GroupChoice(self.options.selection))
-        self.poller.start()
+        self._start()
         while len(self.screen_stack) > 2:
             self.pop_screen()
 
@@ -129,10 +145,39 @@ class TopApp(Host):
         """In the poller's thread."""
         self.post_message(Seen(self.poller, sight))
 
+    def _report(self, text: str) -> None:
+        """A notice of the source, in the poller's thread."""
+        self._call(partial(self.notify, text, markup=False))
+
+    def _call(self, call: Callable[[], object]) -> None:
+        """From another thread, without waiting for it; nothing if the screens are gone."""
+        if self._loop is not None and self.is_running:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self.call_later, call)
+
     def on_seen(self, message: Seen) -> None:
-        if message.poller is not self.poller:
-            return  # of the cluster before
-        self.sight = message.sight
+        if message.poller is not self.poller or message.sight.past_ms != self.poller.sight.past_ms:
+            return  # of the cluster before, or of another moment
+        self.sight, error = message.sight, self.poller.error
+        if self.sight.at_ms is not None and not self.sight.failure:
+            self._begin()
+        elif error is not None and not (self._has_answered and is_expected(error)):
+            self._fail(error)
+            return
+        self._draw()
+
+    def _begin(self) -> None:
+        """The source has answered for the first time."""
+        if not self._has_answered:
+            self._has_answered = True
+            Thread(target=self._read_recent, args=(self.poller,), daemon=True).start()
+
+    def _fail(self, error: Exception) -> None:
+        """End with an error, as other commands do: the source never answered."""
+        self.failure = error
+        self.exit(return_code=1)
+
+    def _draw(self) -> None:
         if show := getattr(self.screen, "show_sight", None):
             show(self.sight)
 
@@ -140,56 +185,92 @@ class TopApp(Host):
 
     def action_step(self, by: int) -> None:
         """To the rebalance before or after the moment shown, of the group on screen, or of all."""
-        self._with_past(lambda read: self._step(read, by))
+        self._with_past(partial(self._step, by))
 
     def action_time(self) -> None:
         self.push_screen(TimeLine(), self._timed)
 
     def action_live(self) -> None:
-        if self.sight.past_ms is not None:
-            self._show_moment(None, None)
+        """To the present; of a file, to its end."""
+        self._past_ms, self.activity = 0, ""  # What is being read is not waited for
+        if is_file(self.options):
+            self._past = None
+            self._with_past(self._show_end)
+        elif self.sight.past_ms is not None:
+            self.poller.look_at(None)
+
+    def _show_end(self, past: Past) -> None:
+        self.poller.look_at(past.moment(past.end_ms or self.now_ms()))
 
     def _timed(self, at_ms: int | None) -> None:
-        if at_ms is not None:
-            self._with_past(lambda read: self._show_moment(read, at_ms))
+        if at_ms is not None and at_ms > self.now_ms():
+            self.notify("that time has not come yet", severity="warning")
+        elif at_ms is not None:
+            since_ms = None if self._past is None or at_ms >= self._past.begin_ms else at_ms - HOUR_MS
+            self._with_past(lambda past: self.poller.look_at(past.moment(at_ms)), since_ms)
 
-    def _step(self, read: GroupHistoryRead, by: int) -> None:
-        group = self.group if isinstance(self.screen, GroupScreen) else None
-        moments = moments_of(read, group)
-        now_ms = self.sight.past_ms
-        if by < 0:
-            position = (len(moments) if now_ms is None else bisect_left(moments, now_ms)) - 1
-        else:
-            position = len(moments) if now_ms is None else bisect_right(moments, now_ms)
-        if 0 <= position < len(moments):
-            self._show_moment(read, moments[position])
+    def _step(self, by: int, past: Past) -> None:
+        at_ms = past.step(self._subject, self._moment_ms, by)
+        if at_ms is not None:
+            self.poller.look_at(past.moment(at_ms))
         elif by > 0:
             self.action_live()
         else:
-            self.notify("no earlier rebalance is known")
+            begin = f" since {format_moment(past.begin_ms)}; t opens an earlier time" if past.begin_ms else ""
+            self.notify(f"no earlier rebalance is known{begin}")
 
-    def _show_moment(self, read: GroupHistoryRead | None, at_ms: int | None) -> None:
-        self.poller.look_at(None if read is None or at_ms is None else PastSource(read, at_ms), at_ms)
+    @property
+    def _moment_ms(self) -> int | None:
+        return self.sight.past_ms
 
-    def _with_past(self, then: Callable[[GroupHistoryRead], None]) -> None:
-        """Read the past once, beside the screens, and go on with it."""
-        if self._past is not None:
+    @property
+    def _subject(self) -> str | None:
+        """The group of the screen, if it is about one."""
+        return self.group if isinstance(self.screen, GroupScreen) else None
+
+    def _with_past(self, then: Callable[[Past], None], since_ms: int | None = None) -> None:
+        """Read the past beside the screens, and go on with it. What was read is kept while a moment of it is shown."""
+        is_shown = self.sight.past_ms is not None or self.now_ms() - self._past_ms <= KEPT_MS
+        if self._past is not None and is_shown and since_ms is None:
             then(self._past)
             return
-        self.notify("reading the past …")
-        self.run_worker(partial(self._read_past, then), thread=True, exclusive=True, group="past")
+        if self.activity:
+            return
+        self.activity = "reading the past …"
+        self._draw()
+        Thread(target=self._read_past, args=(self.poller, then, since_ms), daemon=True).start()
 
-    def _read_past(self, then: Callable[[GroupHistoryRead], None]) -> None:
-        since_ms = self.now_ms() - PAST_MS
+    def _read_past(self, poller: Poller, then: Callable[[Past], None], since_ms: int | None) -> None:
+        """In a thread: a log may take minutes, which must not keep the screens from ending."""
+        past: Past | Exception
         try:
-            read = read_history(HistorySelection(all_groups=True), self.options, self.source, since_ms)
+            past = read_past(self.options, self.source, self.now_ms(), since_ms)
+        except Exception as error:
+            past = error
+        self._call(partial(self._have_past, poller, then, past))
+
+    def _have_past(self, poller: Poller, then: Callable[[Past], None], past: Past | Exception) -> None:
+        if poller is not self.poller or not self.activity:
+            return  # It is not waited for any more
+        self.activity = ""
+        if isinstance(past, Past):
+            self._past, self._past_ms = past, self.now_ms()
+            then(past)
+        elif not is_expected(past) or (is_file(self.options) and not self._has_answered):
+            self._fail(past)
+        else:
+            self.notify(str(past), severity="error", markup=False)
+        self._draw()
+
+    def _read_recent(self, poller: Poller) -> None:
+        """In a thread: how often groups rebalanced before the first poll, if there are records of that at hand."""
+        cluster = self.sight.cluster.id if self.sight.cluster else None
+        try:
+            if not is_file(self.options) and self.source.snapshot is None:
+                poller.know(read_recent(self.source, cluster, self.now_ms()))
         except Exception as error:
             if not is_expected(error):
                 raise
-            self.call_from_thread(self.notify, str(error), severity="error")
-            return
-        self._past = read
-        self.call_from_thread(then, read)
 
     @property
     def group(self) -> str | None:
@@ -243,4 +324,7 @@ class TopApp(Host):
         self.theme = theme_after(self.theme)
 
     def action_refresh(self) -> None:
-        self.poller.refresh()
+        if is_file(self.options):
+            self.action_live()
+        else:
+            self.poller.refresh()

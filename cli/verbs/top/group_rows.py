@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from cli.render.cells import Cell, Duration
 from cli.render.headings import role_of
 from cli.render.lines import Role
-from cli.verbs.top.sight import SeenGroup, Sight
+from cli.verbs.top.sight import Recent, SeenGroup, Sight, rebalances_of_hour
 from cli.verbs.top.tables import GridColumn, GridRow, GridTable, SortValue
+from cli.verbs.watch.event_text import clock_text
 from groups.diagnosis.diagnose import Health
 from groups.lag import longest_lag_ms, topics_read, total_lag
 from groups.listing import GroupListing
@@ -23,10 +24,11 @@ GROUP_COLUMNS = (
     GridColumn("REBALANCES", is_number=True),
     GridColumn("TYPE"),
     GridColumn("ASSIGNOR", least_width=12),
+    GridColumn("AS-OF", least_width=8),
     GridColumn("FINDING", least_width=20),
 )
 """What matters most is seen in 80 columns; the others by scrolling."""
-STATE, HEALTH, READ, WRITTEN = 1, 5, 6, 7  # Positions
+STATE, HEALTH, READ, WRITTEN, REBALANCES = 1, 5, 6, 7, 8  # Positions
 _ROLES = {Health.OK: Role.GOOD, Health.WARNING: Role.WARNING, Health.ERROR: Role.BAD}
 _SEVERITY = {Health.OK: 0, Health.WARNING: 1, Health.ERROR: 2}
 
@@ -37,14 +39,16 @@ class GroupRows:
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[GroupListing, SeenGroup | None, GridRow]] = {}
+        self._recent = Recent()
 
     def table(self, sight: Sight) -> GridTable:
-        before, self._made = self._made, {}
+        before, self._made = self._made if sight.recent is self._recent else {}, {}
+        self._recent = sight.recent
         for name in sorted(sight.listings):
             listing, seen = sight.listings[name], sight.groups.get(name)
             made = before.get(name)
             if made is None or made[1] is not seen or made[0] != listing:
-                made = (listing, seen, _group_row(listing, seen))
+                made = (listing, seen, _group_row(listing, seen, rebalances_of_hour(sight, name)))
             self._made[name] = made
         return GridTable(columns=GROUP_COLUMNS, rows=[row for _, _, row in self._made.values()])
 
@@ -53,21 +57,28 @@ def has_problem(row: GridRow) -> bool:
     return row.roles.get(HEALTH) in (Role.WARNING, Role.BAD)
 
 
-def _group_row(listing: GroupListing, seen: SeenGroup | None) -> GridRow:
+def _group_row(listing: GroupListing, seen: SeenGroup | None, rebalances: tuple[int, bool] | None) -> GridRow:
     health = health_of(seen)
     roles = {STATE: role_of("STATE")(listing.state.value)}
     sorts: dict[int, SortValue] = {}
     if health is not None:
         roles[HEALTH] = _ROLES[health]
         sorts[HEALTH] = _SEVERITY[health]
+    if rebalances is not None:
+        sorts[REBALANCES] = rebalances[0]
     if seen is not None:
         rates = seen.history.progress
         sorts[READ], sorts[WRITTEN] = (rates.committed_per_s, rates.produced_per_s) if rates else (None, None)
     facets = {"state": listing.state.value, "type": listing.type.value, "topic": _topics(seen)}
-    return GridRow(listing.id, tuple(_group_cells(listing, seen, health)), roles, sorts, facets)
+    return GridRow(listing.id, tuple(_group_cells(listing, seen, health, rebalances)), roles, sorts, facets)
 
 
-def _group_cells(listing: GroupListing, seen: SeenGroup | None, health: Health | None) -> Iterator[Cell]:
+def _group_cells(
+    listing: GroupListing,
+    seen: SeenGroup | None,
+    health: Health | None,
+    rebalances: tuple[int, bool] | None,
+) -> Iterator[Cell]:
     group = seen.polled.group if seen else None
     progress = seen.history.progress if seen else None
     yield from (listing.id, listing.state.value)
@@ -78,9 +89,10 @@ def _group_cells(listing: GroupListing, seen: SeenGroup | None, health: Health |
     yield None if health is None else health.value
     yield rate_text(progress.committed_per_s if progress else None)
     yield rate_text(progress.produced_per_s if progress else None)
-    yield None if seen is None else len(seen.rebalanced_ms)
+    yield None if rebalances is None else f"≥{rebalances[0]}" if rebalances[1] else rebalances[0]
     yield listing.type.value
     yield (group.protocol if group is not None else listing.protocol) or None
+    yield None if seen is None else clock_text(seen.at_ms)[:8]
     yield _finding(seen)
 
 
@@ -91,7 +103,9 @@ def health_of(seen: SeenGroup | None) -> Health | None:
 
 def _finding(seen: SeenGroup | None) -> str | None:
     diagnosis = seen.history.diagnosis if seen else None
-    return diagnosis.findings[0].message if diagnosis and diagnosis.findings else None
+    if diagnosis and diagnosis.findings:
+        return diagnosis.findings[0].message
+    return f"it cannot be read: {seen.polled.error}" if seen and seen.polled.error else None
 
 
 def _topics(seen: SeenGroup | None) -> str:

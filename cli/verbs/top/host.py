@@ -17,6 +17,7 @@ class Host(App[None]):
     is_read_only: bool
     sight: Sight
     poller: Poller
+    activity: str  # What takes longer beside the screens; empty: nothing
 
     @property
     def group(self) -> str | None:

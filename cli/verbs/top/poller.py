@@ -3,25 +3,49 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from cli.errors import is_expected
 from cli.polls.reading import LagTimes, Scope, read_chosen
 from cli.selection import ReusableSource
 from cli.sources.source import Source
 from cli.verbs.top.choice import GroupChoice
-from cli.verbs.top.sight import Focus, Sight, due
+from cli.verbs.top.moments import PastMoment
+from cli.verbs.top.sight import Focus, Recent, Sight, in_turn, is_old
 from cli.verbs.watch.repeat import pause_s
 
 FIRST = 40  # Groups of the first poll: a screenful
-MOST = 200  # Groups of a poll, while some have never been read
+MOST = 200  # Groups of a poll
 SHARE = 0.04  # Of the time that polls may take: the rest is pause
 LISTED_EVERY_S = 5.0
+LONGEST_DELAY_S = 0.5  # Of a poll that a key asks for, after one that took long
 PAST_S = 3600.0  # A moment of the past is read once
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Subject:
+    """What is looked at, the present or a moment of the past, and how far it has been read."""
+
+    sight: Sight
+    past: PastMoment | None = None
+    source: Source | None = None  # That was read last; of a file that has changed it is another
+    fresh: set[str] = field(default_factory=set)  # Groups that have been read from it
+    asked: int = (
+        1  # How often all that is on screen was asked for, as by a key, and how often it was answered
+    )
+    answered: int = 0
+    listed_s: float = 0.0  # When the list was read, by time.monotonic, and how long that took
+    listing_s: float = 0.0
+    failures: int = 0
+
+    @property
+    def is_asked(self) -> bool:
+        return self.asked != self.answered
+
+
 class Poller:
-    """`show` gets each new sight, in the poller's thread. Raises nothing: what fails is in the sight."""
+    """`show` gets each new sight, mostly in the poller's thread. Raises nothing: `error` is why it failed last, also in
+    the sight; one that is not expected ends the thread."""
 
     def __init__(
         self,
@@ -30,98 +54,169 @@ class Poller:
         show: Callable[[Sight], None],
         now_ms: Callable[[], int],
         choice: GroupChoice,
+        as_of_ms: int | None = None,
     ) -> None:
+        """`as_of_ms`: the moment that the source shows, if that is not the present."""
         self._choice = choice
         self._opened, self._every_s, self._show, self._now_ms = opened, every_s, show, now_ms
-        self._sight = Sight(source=opened.name)
-        self._focus = Focus()
+        self._present = self._subject = _Subject(sight=Sight(source=opened.name, past_ms=as_of_ms))
+        self._focus, self._recent = Focus(), Recent()
         self._wake = threading.Event()
         self._times = LagTimes()
-        self._past: Source | None = None
         self._ends = self.is_paused = False
-        self._listed_s = 0.0
-        self._failures = 0
+        self.error: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="top's poller", daemon=True)
 
     @property
     def sight(self) -> Sight:
-        return self._sight
+        return self._subject.sight
 
-    def look_at(self, past: Source | None, at_ms: int | None) -> None:
-        """Show a moment of the past, read once from `past`; None: the present again."""
-        self._past = past
-        self._sight = Sight(source=self._opened.name, past_ms=at_ms)
-        self._failures = 0
-        self.refresh()
+    def look_at(self, past: PastMoment | None) -> None:
+        """Show a moment of the past; None: the present again, with all that was known of it."""
+        if past is None:
+            self._subject = self._present
+        else:
+            sight = Sight(source=past.source.name, past_ms=past.at_ms, recent=past.recent)
+            self._subject = _Subject(sight=sight, past=past)
+        self._show(self._subject.sight)
+        self._wake.set()
+        self.start()
 
     def start(self) -> None:
-        self._thread.start()
+        if not self._thread.is_alive() and not self._ends:
+            self._thread.start()
 
     def stop(self) -> None:
+        """End it; a reading that takes long is left to itself."""
         self._ends = True
         self._wake.set()
-        self._thread.join(timeout=2.0)
+        if self._thread.is_alive():
+            self._thread.join(timeout=LONGEST_DELAY_S)
 
     def focus(self, focus: Focus) -> None:
-        """Read this first. Another group on screen is read at once."""
-        is_other = focus.opened != self._focus.opened
-        self._focus = focus
-        if is_other:
+        """Read this first, and at once if it was never read."""
+        before, self._focus = self._focus, focus
+        if focus.opened is not None and focus.opened != self.sight.log_of:
+            self._subject.fresh.discard(focus.opened)  # Its events are not known yet
+        if focus.opened != before.opened or not self.sight.groups.keys() >= set(focus.visible):
             self._wake.set()
 
     def refresh(self) -> None:
-        self._listed_s = 0.0
+        """Read the list, the cluster's facts and what is on screen now, also while it is paused."""
+        self._subject.asked += 1
+        self._wake.set()
+
+    def know(self, recent: Recent) -> None:
+        """Add to what is known of the present what was read elsewhere."""
+        self._recent = recent
         self._wake.set()
 
     def _run(self) -> None:
-        while not self._ends:
-            began_s = time.monotonic()
-            self._wake.clear()
-            if not self.is_paused or not self._listed_s:
-                self._poll()
-            self._wake.wait(self._rest_s(time.monotonic() - began_s))
-
-    def _rest_s(self, took_s: float) -> float:
-        """Polls take a small share of the time; what is on screen is read every `--every` if that is more seldom."""
-        if self._past is not None and len(self._sight.groups) >= len(self._sight.listings):
-            return PAST_S
-        if self._failures:
-            return pause_s(self._every_s, self._failures)
-        unread = len(self._sight.listings) - len(self._sight.groups)
-        if unread > 0 and self._focus.opened is None:
-            return min(took_s, self._every_s)  # Half of the time, until each group was read once
-        return max(self._every_s - took_s, took_s * (1 / SHARE - 1) if self._focus.opened is None else took_s)
-
-    def _poll(self) -> None:
         try:
-            past = self._past
-            source = self._opened.get() if past is None else past
-            if time.monotonic() - self._listed_s >= LISTED_EVERY_S:
-                self._list(source)
-            names = due(self._sight, self._focus, MOST if self._sight.groups else FIRST)
+            while not self._ends:
+                self._wake.clear()
+                subject, began_s = self._subject, time.monotonic()
+                self._poll(subject)
+                took_s = time.monotonic() - began_s
+                if self._wake.wait(self._rest_s(subject, took_s)):
+                    time.sleep(min(max(took_s, 0.02), LONGEST_DELAY_S))
+        except Exception as error:
+            self.error = error
+            self._replace(self._subject, self._subject.sight.failed(str(error), self._now_ms()))
+        finally:
+            self._opened.close()
+
+    def _rest_s(self, subject: _Subject, took_s: float) -> float:
+        """Polls take a small share of the time; what is on screen is read every `--every` if that is more seldom."""
+        if subject.failures:
+            return pause_s(self._every_s, subject.failures)
+        if self._is_still(subject) and self._due(subject, FIRST):
+            return 0.0
+        if subject.past is not None:
+            return PAST_S
+        sight, is_list = subject.sight, self._focus.opened is None
+        if is_list and self._focus.others and not self.is_paused and len(sight.groups) < len(sight.listings):
+            return min(took_s, self._every_s)  # Half of the time, until each group was read once
+        return max(self._every_s - took_s, took_s * (1 / SHARE - 1) if is_list else took_s)
+
+    def _is_still(self, subject: _Subject) -> bool:
+        """Whether another reading of the same source would show the same."""
+        return subject.past is not None or not self._opened.is_live
+
+    def _poll(self, subject: _Subject) -> None:
+        if subject is self._present and self._recent is not subject.sight.recent:
+            self._replace(subject, replace(subject.sight, recent=self._recent))
+        if self.is_paused and not subject.is_asked and not self._due(subject, FIRST):
+            return
+        asked = subject.asked
+        try:
+            source = self._opened.get() if subject.past is None else subject.past.source
+            if source is not subject.source:
+                source.is_followed = True
+                subject.source = source
+                subject.fresh.clear()
+                subject.answered -= 1
+            if self._is_list_due(subject):
+                self._list(subject, source)
+            names = self._due(subject, MOST if subject.sight.groups else FIRST)
             if names:
-                self._read(source, names)
-            self._failures = 0
+                self._read(subject, source, names)
+            if subject.is_asked or subject.sight.cluster is None:
+                self._replace(subject, replace(subject.sight, cluster=source.cluster()))
+            subject.failures, subject.answered = 0, asked
+            if subject.sight.failure:
+                self._replace(subject, replace(subject.sight, failure="", failing_ms=None))
         except Exception as error:
             if not is_expected(error):
                 raise
-            self._opened.close()
-            self._failures += 1
-            self._replace(self._sight.failed(str(error), self._now_ms()))
+            if subject.past is None:
+                self._opened.close()
+            subject.source, self.error = None, error
+            subject.failures += 1
+            self._replace(subject, subject.sight.failed(str(error), self._now_ms()))
 
-    def _list(self, source: Source) -> None:
-        if self._sight.cluster is None:
-            self._sight = replace(self._sight, cluster=source.cluster(), source=source.name)
+    def _is_list_due(self, subject: _Subject) -> bool:
+        if subject.is_asked or self._is_still(subject) or self.is_paused:
+            return subject.is_asked
+        pause_s = max(LISTED_EVERY_S, self._every_s, subject.listing_s / SHARE)
+        return time.monotonic() - subject.listed_s >= pause_s
+
+    def _due(self, subject: _Subject, most: int) -> list[str]:
+        """The groups to read next. While it is paused, and of what does not change, each is read once."""
+        first, others = in_turn(subject.sight, self._focus)
+        known = subject.sight.groups
+        if self._is_still(subject):
+            names = [name for name in (*first, *others) if name not in subject.fresh]
+        elif self.is_paused and not subject.is_asked:
+            names = [name for name in first if name not in known and name in subject.sight.listings]
+        else:
+            now_ms = self._now_ms()
+            names = [*first, *(name for name in others if is_old(known.get(name), now_ms))]
+        return names[: max(most, len(first))]
+
+    def _list(self, subject: _Subject, source: Source) -> None:
+        began_s = time.monotonic()
         listed = self._choice.read(source)
-        self._listed_s = time.monotonic()
-        self._replace(self._sight.listed(listed.items, self._now_ms(), listed.problems))
+        subject.listed_s = time.monotonic()
+        subject.listing_s = subject.listed_s - began_s
+        sight = replace(subject.sight, source=source.name)
+        self._replace(subject, sight.listed(listed.items, self._now_ms(), listed.problems))
 
-    def _read(self, source: Source, names: Sequence[str]) -> None:
-        opened, asked_ms = self._focus.opened, self._now_ms()
-        scope = Scope(is_live=self._opened.is_live, commit_times=not self._opened.is_live)
+    def _read(self, subject: _Subject, source: Source, names: Sequence[str]) -> None:
+        opened, asked_ms, is_live = self._focus.opened, self._now_ms(), self._opened.is_live
+        opened = opened if opened in names else None
+        scope = Scope(is_live=is_live and subject.past is None, commit_times=not is_live)
         result = read_chosen(source, scope, names, self._times, self._now_ms)
-        self._replace(self._sight.read(result, opened if opened in names else None, asked_ms))
+        subject.fresh.update(names)
+        if subject.past is not None:
+            sight = subject.sight.read_past(result)
+            if opened is not None:
+                sight = subject.past.with_events(sight, opened)
+        else:
+            sight = subject.sight.read(result, opened, asked_ms, is_still=not is_live)
+        self._replace(subject, sight)
 
-    def _replace(self, sight: Sight) -> None:
-        self._sight = sight
-        self._show(sight)
+    def _replace(self, subject: _Subject, sight: Sight) -> None:
+        subject.sight = sight
+        if subject is self._subject and not self._ends:
+            self._show(sight)

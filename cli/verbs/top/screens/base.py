@@ -18,9 +18,10 @@ from cli.verbs.top.host import Host
 from cli.verbs.top.key_line import KeyLine
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import filter_words
-from groups.times import format_moment
+from groups.times import duration_text, format_moment
 
 FILTER_HINT = "words of the name, -without"
+AGE_MS = 5_000  # Figures that are older than this, and than three readings, have their age beside their time
 
 
 class TableScreen(Screen[None]):
@@ -58,6 +59,11 @@ class TableScreen(Screen[None]):
     def on_mount(self) -> None:
         self.grid.focus()
         self.show_sight(self.app.sight)
+        self.set_interval(1.0, self._age)
+
+    def _age(self) -> None:
+        if self.is_current:
+            self._head(self.app.sight)
 
     def on_screen_resume(self) -> None:
         self.app.focus_on(self.wanted())
@@ -88,6 +94,7 @@ class TableScreen(Screen[None]):
         head, failure = self.query_one(Head), self.query_one("#failure", Static)
         head.set_class(bool(sight.failure), "failing")
         head.set_class(sight.past_ms is not None, "past")
+        self.set_class(bool(sight.failure), "stale")
         head.subject = tuple(self.title_parts)
         head.origin = (sight.source, *self._times(sight))
         failure.display = bool(sight.failure)
@@ -99,10 +106,20 @@ class TableScreen(Screen[None]):
             yield f"NO ANSWER{since}"
         elif sight.past_ms is not None:
             yield f"THE PAST: {format_moment(sight.past_ms)}"
-        elif sight.at_ms is not None:
-            yield format_moment(sight.at_ms)
+        elif (read_ms := self.read_ms(sight)) is not None:
+            age_ms = self.app.now_ms() - read_ms
+            is_old = age_ms > max(AGE_MS, 3000 * self.app.options.every)
+            yield format_moment(read_ms) + (f" ({duration_text(age_ms)} ago)" if is_old else "")
+        if self.app.activity:
+            yield self.app.activity
         if self.app.poller.is_paused:
             yield "PAUSED"
+
+    def read_ms(self, sight: Sight) -> int | None:
+        """When the oldest of the figures on screen was read."""
+        focus = self.wanted()
+        names = focus.visible if focus.opened is None else (focus.opened,)
+        return min((sight.groups[name].at_ms for name in names if name in sight.groups), default=sight.at_ms)
 
     # The filter
 

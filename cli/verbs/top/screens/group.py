@@ -73,7 +73,10 @@ class GroupScreen(TableScreen):
         width = max(self.size.width - 2, 20)
         self.query_one("#summary", Lines).show(summary_lines(sight, self.group, width))
         self.query_one("#tabs", Static).update(self._tabs())
-        lines = [f"{clock_text(line.at_ms)}  {safe_text(line.text)}" for line in sight.log[-EVENTS:]]
+        lines = [
+            f"{clock_text(line.at_ms)}  {safe_text(line.text)}"
+            for line in sight.events_of(self.group)[-EVENTS:]
+        ]
         self.query_one("#events", Static).update("\n".join(lines) or "No event since this screen was opened.")
 
     def _tabs(self) -> Content:
