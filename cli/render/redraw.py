@@ -55,15 +55,13 @@ class Screen:
         self._lines = lines
         self._redraw()
 
-    def wait(self, seconds: float, *, tick_s: float | None = None) -> None:
-        """Wait, redrawing when the terminal was resized, and every `tick_s`."""
+    def wait(self, seconds: float) -> None:
+        """Wait, redrawing when the terminal was resized."""
         end = time.monotonic() + seconds
-        tick = time.monotonic() + tick_s if tick_s is not None else end
         while (left := end - time.monotonic()) > 0:
             time.sleep(min(_SLICE_S, left))
-            if self.size != self._size or (tick_s is not None and time.monotonic() >= tick):
+            if self.size != self._size:
                 self._redraw()
-                tick = time.monotonic() + (tick_s or seconds)
 
     def __enter__(self) -> Self:
         self._stream.flush()

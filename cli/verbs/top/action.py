@@ -7,6 +7,8 @@ import typer
 
 from cli.errors import UsageError
 from cli.options import SourceOptions
+from cli.output import notice
+from cli.render.redraw import can_draw
 from cli.verbs.top.options import TopOptions
 from cli.web_guard import refuse_guard
 from cli.web_guard_options import GuardOptions
@@ -17,6 +19,14 @@ EXTRA = "top"
 
 def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> None:
     """Run until the user quits. UsageError: Textual is not installed, or there is no terminal."""
+    if not options.web and sys.stdout.isatty() and not can_draw(sys.stdout):
+        from cli.verbs.top.once import print_list
+
+        notice(
+            f"TERM={os.environ.get('TERM', '')} names a terminal without screens: the list is printed once"
+        )
+        print_list(options, source)
+        return
     if not is_installed(EXTRA):
         raise UsageError(f"kohort top needs packages that are not installed. Run: `{install_command(EXTRA)}`")
     if options.web:
@@ -25,7 +35,7 @@ def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> 
         serve_top(options, guard, source)
         return
     refuse_guard(guard, "--web")
-    if not _has_terminal():
+    if not has_terminal():
         raise UsageError("kohort top needs a terminal; kohort list and kohort describe print the same facts")
     from cli.verbs.top.app import TopApp
 
@@ -37,6 +47,5 @@ def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> 
         raise typer.Exit(app.return_code)
 
 
-def _has_terminal() -> bool:
-    streams = (sys.stdin, sys.stdout)
-    return all(stream.isatty() for stream in streams) and os.environ.get("TERM", "dumb") not in ("dumb", "")
+def has_terminal() -> bool:
+    return sys.stdin.isatty() and can_draw(sys.stdout)

@@ -9,6 +9,7 @@ from cli.options import ListSelection, SelectionOptions, duration_option, option
 from cli.verbs.why.options import HistoryOptions
 
 DEFAULT_LISTEN = "127.0.0.1:9409"
+LEAST_EVERY_S = 0.2
 EVERY_GROUP = SelectionOptions()
 
 
@@ -27,7 +28,9 @@ class TopOptions(HistoryOptions):
     selection: SelectionOptions = EVERY_GROUP  # Not an option: the command takes it as a parameter
     every: Annotated[
         float,
-        duration_option("--every", "Time between two readings of what is on screen.", "seconds", 0.2, 3600.0),
+        duration_option(
+            "--every", "Time between two readings of what is on screen.", "seconds", LEAST_EVERY_S, 3600.0
+        ),
     ] = 2.0
     read_only: Annotated[bool, option("--read-only", "Offer no changes.")] = False
     web: Annotated[bool, option("--web", "Serve the screens to a browser instead; read-only.")] = False

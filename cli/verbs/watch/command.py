@@ -7,8 +7,9 @@ from cli.verbs.watch.options import WatchOptions
 def watch(*, options: WatchOptions, source: SourceOptions) -> None:
     """Watch groups while they rebalance.
 
-    Shows members, epochs, owners, lag and events. Stop it with Ctrl-C. If the cluster stops answering, Kohort asks
-    it again. Each request may take 5 seconds, unless --timeout sets another time.
+    On a terminal, opens kohort top on the groups. In a pipe, or with an option that is about lines (--until, --for,
+    --record, --commits, --speed, --output json), prints a line per event until Ctrl-C. If the cluster stops
+    answering, Kohort asks it again. Each request may take 5 seconds, unless --timeout sets another time.
 
     \b
     Examples:

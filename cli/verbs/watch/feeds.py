@@ -12,7 +12,6 @@ from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.repeat import pause_s, retry_text
 from cli.verbs.watch.state import WatchObservation, observe
 from groups.model import Problem
-from groups.times import seconds_text
 from wire.client.errors import WireError
 
 
@@ -36,10 +35,6 @@ class LiveFeed:
     def header(self) -> Header:
         every_ms = round(self._every_s * 1000)
         return Header(at_ms=self._started_ms, groups=self._groups, source=self._name, every_ms=every_ms)
-
-    @property
-    def title(self) -> str:
-        return f"{self._name}, every {seconds_text(self._every_s)}; Ctrl-C stops"
 
     def observations(self) -> Iterator[TimedObservation]:
         failures, has_observed = 0, False
@@ -67,9 +62,8 @@ class LiveFeed:
 class ReplayFeed:
     """Replays a recording, `speed` times as fast; None means without waiting."""
 
-    def __init__(self, recording: Recording, name: str, speed: float | None) -> None:
-        self._recording, self._speed = recording, speed
-        self.header, self.title = recording.header, f"recorded in {name}; Ctrl-C stops"
+    def __init__(self, recording: Recording, speed: float | None) -> None:
+        self._recording, self._speed, self.header = recording, speed, recording.header
 
     def observations(self) -> Iterator[TimedObservation]:
         observations = self._recording.observations

@@ -43,7 +43,10 @@ class WatchOptions(SelectionOptions):
     commits: Annotated[bool, option("--commits", "Also show every commit of offsets.")] = False
     output: Annotated[
         StreamOutput,
-        option("--output", "A live view (in a pipe, a line per event), or a JSON document per line."),
+        option(
+            "--output",
+            "The screens of kohort top (in a pipe, a line per event), or a JSON document per line.",
+        ),
     ] = StreamOutput.TABLE
     record: Annotated[
         Path | None, _recording("--record", "Record every observation in a new file.", "FILE")
@@ -54,7 +57,7 @@ class WatchOptions(SelectionOptions):
         float | None,
         _recording(
             "--speed",
-            "With --replay: playback speed, such as 10; by default 1 on a terminal, without pauses in a pipe.",
+            "With --replay: print the events as they come, at this speed, such as 10; by default without pauses.",
             "TIMES",
             min=0.001,
             max=1_000_000,

@@ -1,6 +1,5 @@
 """Run a watch until its condition is met, the time is up, or Ctrl-C."""
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -13,30 +12,59 @@ from cli.errors import CommandError, ExitStatus, UsageError
 from cli.options import SourceOptions
 from cli.output import notice, write_next, write_out
 from cli.render.output_format import StreamOutput
-from cli.render.redraw import can_draw
 from cli.selection import ReusableSource, choose_groups
 from cli.verbs.watch.feeds import Feed, LiveFeed, ReplayFeed
 from cli.verbs.watch.options import WatchOptions
 from cli.verbs.watch.recording import Recorder, header_document, observation_document, read_recording
+from cli.verbs.watch.sinks import JsonSink, LinesSink, Sink, Write
 from cli.verbs.watch.state import WatchState
-from cli.verbs.watch.view import JsonSink, LinesSink, ScreenSink, Sink, Write
 from groups.model import Group, GroupState, GroupType
 
 ANSWER_WITHIN_MS = 5_000  # Default timeout of an observation: a frozen view is useless
 
 
 def watch_groups(options: WatchOptions, source: SourceOptions) -> None:
-    """Watch groups of a source, or show a recording; exits with the status."""
+    """Watch groups of a source, or show a recording: in the screens of `kohort top`, or as lines; exits with the
+    status."""
     if not source.timeout_is_chosen:
         source = replace(source, timeout_ms=ANSWER_WITHIN_MS)
-    file = options.replay
-    status = watch_live(options, source) if file is None else watch_recording(options, source, file)
+    until = None if options.until is None else Until.parse(options.until)
+    if options.replay is None:
+        _check_live(options, source)
+    else:
+        _check_recording(options, source)
+    if _is_in_full_screen(options, source):
+        return
+    if options.replay is None:
+        status = watch_live(options, source, until)
+    else:
+        status = watch_recording(options, options.replay, until)
     if status is not ExitStatus.DONE:
         raise typer.Exit(int(status))
 
 
-def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
-    until = None if options.until is None else Until.parse(options.until)
+def _is_in_full_screen(options: WatchOptions, source: SourceOptions) -> bool:
+    """Open the screens until the user quits; False if there is no terminal for them, or lines are asked for."""
+    from cli.verbs.top.action import EXTRA, has_terminal, run_top
+    from cli.verbs.top.options import LEAST_EVERY_S, TopOptions
+    from cli.web_guard_options import GuardOptions
+    from wire.extras import install_command, is_installed
+
+    of_lines = (options.until, options.seconds, options.record, options.speed, options.svg)
+    is_lines = (
+        options.commits or options.output is StreamOutput.JSON or any(value is not None for value in of_lines)
+    )
+    if is_lines or not has_terminal():
+        return False
+    if not is_installed(EXTRA):
+        notice(f"events are printed as lines; to watch in full screen, run `{install_command(EXTRA)}`")
+        return False
+    every_s = max(options.every, LEAST_EVERY_S)
+    run_top(TopOptions(selection=options, every=every_s, replay=options.replay), GuardOptions(), source)
+    return True
+
+
+def _check_live(options: WatchOptions, source: SourceOptions) -> None:
     if options.speed is not None or options.svg is not None:
         raise UsageError("--speed and --svg are for recordings: they need --replay")
     if not (options.groups or options.chooses):
@@ -48,6 +76,9 @@ def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
         raise UsageError("watching cannot be used with --as-of: the past does not change")
     if options.force and options.record is None:
         raise UsageError("--force overwrites a file: it needs --record")
+
+
+def watch_live(options: WatchOptions, source: SourceOptions, until: "Until | None") -> ExitStatus:
     with ExitStack() as stack:
         opened = stack.enter_context(ReusableSource(source))
         groups: Sequence[str] = tuple(dict.fromkeys(options.groups or ()))
@@ -60,8 +91,7 @@ def watch_live(options: WatchOptions, source: SourceOptions) -> ExitStatus:
         return _watch(options, until, LiveFeed(opened, groups, options.every), stack)
 
 
-def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) -> ExitStatus:
-    until = None if options.until is None else Until.parse(options.until)
+def _check_recording(options: WatchOptions, source: SourceOptions) -> None:
     # A current context does not apply to a recording.
     if source.place is None and any(source.sources.values()):
         raise UsageError("--replay shows a recording: it cannot be used with another source")
@@ -71,6 +101,9 @@ def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) ->
         raise UsageError("--record writes down what is watched now; to keep a recording, copy its file")
     if options.force and options.svg is None:
         raise UsageError("--force overwrites a file: it needs --svg")
+
+
+def watch_recording(options: WatchOptions, file: Path, until: "Until | None") -> ExitStatus:
     recording = read_recording(file, tuple(dict.fromkeys(options.groups or ())))
     for text in recording.notices:
         notice(text)
@@ -79,20 +112,13 @@ def watch_recording(options: WatchOptions, source: SourceOptions, file: Path) ->
 
         write_picture(options.svg, recording, force=options.force)
         return ExitStatus.DONE
-    speed = 1.0 if options.speed is None and _is_drawn(options) else options.speed
     with ExitStack() as stack:
-        return _watch(options, until, ReplayFeed(recording, str(file), speed), stack)
+        return _watch(options, until, ReplayFeed(recording, options.speed), stack)
 
 
-def _sink(options: WatchOptions, write: Write, feed: Feed, stack: ExitStack) -> Sink:
-    if _is_drawn(options):
-        return ScreenSink(feed, stack, commits=options.commits)
+def _sink(options: WatchOptions, write: Write, feed: Feed) -> Sink:
     is_json = options.output is StreamOutput.JSON
     return JsonSink(write, feed) if is_json else LinesSink(write, commits=options.commits)
-
-
-def _is_drawn(options: WatchOptions) -> bool:
-    return options.output is not StreamOutput.JSON and can_draw(sys.stdout)
 
 
 def _watch(options: WatchOptions, until: "Until | None", feed: Feed, stack: ExitStack) -> ExitStatus:
@@ -113,15 +139,15 @@ def _watch(options: WatchOptions, until: "Until | None", feed: Feed, stack: Exit
                     stack.callback(recorder.close)
                     recorder.write(header_document(feed.header))
                 recorder.write(observation_document(timed.observation))
-            shown = shown or _sink(options, write_next if until is None else write_out, feed, stack)
+            shown = shown or _sink(options, write_next if until is None else write_out, feed)
             shown.show(timed, state, happened)
             if until is not None and until.is_met(state):
                 return ExitStatus.DONE
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= timed.pause_s:
-                shown.wait(max(left, 0.0))
+                time.sleep(max(left, 0.0))
                 return unmet
-            shown.wait(timed.pause_s)
+            time.sleep(timed.pause_s)
     except KeyboardInterrupt:
         if shown is None or until is not None:
             raise

@@ -10,14 +10,14 @@ import pytest
 from rich.cells import cell_len
 
 from tests.cli.command import Kohort
-from tests.cli.render.screens import DIRECTORY, NAMES, WIDTHS, screen
+from tests.cli.render.screens import DIRECTORY, SCREENS, WIDTHS, screen
 
 CODE = re.compile(r"\x1b\[[0-9;]*m")
 COMMAND = re.compile(r"^    \S")
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCREENS)
 def test_a_screen_is_as_before_and_fits(kohort: Kohort, tmp_path: Path, name: str, columns: int) -> None:
     text, file = screen(kohort, name, columns, tmp_path), DIRECTORY / f"{name}-{columns}.txt"
     if os.environ.get("KOHORT_WRITE_GOLDEN") == "1":

@@ -105,7 +105,7 @@ def test_a_watch_waits_as_long_as_chosen_and_else_less(rig: Rig, monkeypatch: py
     rig.write("contexts: {a: {bootstrap_server: 127.0.0.1:1, timeout_ms: 30000}, b: {snapshot: named}}")
     waited: list[int] = []
 
-    def note(_: object, source: SourceOptions) -> ExitStatus:
+    def note(_: object, source: SourceOptions, __: object) -> ExitStatus:
         waited.append(source.timeout_ms)
         return ExitStatus.DONE
 

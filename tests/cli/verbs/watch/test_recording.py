@@ -15,7 +15,6 @@ from cli.verbs.watch import recording
 from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.picture import stories
 from cli.verbs.watch.state import WatchObservation, WatchState
-from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import GroupType, Problem, Topic, UserData
 from tests.cli.command import Kohort
 from tests.cli.schemas import faults
@@ -58,18 +57,15 @@ def written(file: Path, observations: Sequence[WatchObservation]) -> Path:
 
 
 def view_of(observations: Sequence[WatchObservation]) -> list[object]:
-    """Every picture of a view, and every event as a document."""
+    """Every event, as a line and as a document."""
     state = WatchState()
-    log: list[LogLine] = []
     shown: list[object] = []
     for observation in observations:
-        before = state
         state, happened = state.step(observation)
-        log += [LogLine(at_ms=at, group=g, text=text) for at, g, text in event_lines(happened, state.labels)]
+        shown += event_lines(happened, state.labels, commits=True)
         documents = [recording.event_document(event, state.labels) for event in happened]
         assert [fault for document in documents for fault in faults(document)] == []
         shown += documents
-        shown.append(view_lines(View(state=state, before=before, log=log), 80, 24))
     return shown
 
 

@@ -1,6 +1,5 @@
-"""What a watch shows and when it ends: courses, lag, the view, conditions, command lines."""
+"""What a watch shows and when it ends: courses, lag, conditions, command lines."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,8 +16,8 @@ from cli.verbs.watch.picture import UNKNOWN, picture_lines, stories
 from cli.verbs.watch.recording import Header, Recording
 from cli.verbs.watch.repeat import LONGEST_PAUSE_S, pause_s
 from cli.verbs.watch.session import Until
+from cli.verbs.watch.sinks import summary_text
 from cli.verbs.watch.state import Gap, ObservedEvent, WatchObservation, WatchState, topic_lags
-from cli.verbs.watch.view import LogLine, View, view_lines
 from groups.model import Group, GroupState, GroupType, Topic
 from tests.cli.verbs.watch.groups import group, member
 from tests.support.golden import assert_recorded
@@ -47,11 +46,6 @@ def texts(*observations: WatchObservation) -> list[str]:
     return [text for _, _, text in event_lines(happened, state.labels)]
 
 
-def shown_of(state: WatchState, log: Sequence[LogLine] = (), width: int = 80, height: int = 24) -> list[str]:
-    """The lines of the view."""
-    return list(map(plain, view_lines(View(state=state, log=log), width, height)))
-
-
 BOTH = group(member("a", orders=(0, 1)), member("b", orders=(2, 3)), epoch=2)
 GAP = group(member("a", orders=(0, 1)), member("b"), epoch=3)
 ALONE = group(member("a", orders=(0, 1, 2, 3)), epoch=4)
@@ -66,14 +60,6 @@ EARLY, LATE = (
     group(offsets={"orders": {0: offset, 1: offset}, "payments": {0: offset}}) for offset in (10, 25)
 )
 GROWN = {"orders": Topic(name="orders", partitions=6)}
-MOVING = replace(
-    group(
-        replace(member("a", orders=(0, 1)), target={"orders": (0,)}),
-        replace(member("b"), target={"orders": (1,)}),
-        epoch=1,
-    ),
-    state=GroupState.RECONCILING,
-)
 MANY = group(*(member(f"m{number}", orders=(number,)) for number in range(4)), epoch=1)
 COURSES: dict[str, list[WatchObservation]] = {
     "owned until after 990, not owned at 1200 nor from 1390 to 1400, owned at 1600":
@@ -90,7 +76,6 @@ COURSES: dict[str, list[WatchObservation]] = {
     "a member leaves a classic rebalance": [timed(1000, CLASSIC), timed(2000, LEFT)],
     "a new group": [timed(1000, None), timed(2000, ALONE)],
     "similar events share a line": [timed(1000, group(epoch=1)), timed(2000, MANY)],
-    "members gain and revoke": [timed(1000, MOVING, {})],
     "commits are not shown": [timed(1000, EARLY), timed(2000, LATE)],
     "offsets are set back": [timed(1000, LATE), timed(2000, EARLY)],
     "offsets are deleted": [timed(1000, LATE), timed(2000, group(offsets={}))],
@@ -99,7 +84,7 @@ COURSES: dict[str, list[WatchObservation]] = {
 
 def test_courses_are_shown_as_recorded() -> None:
     shown = {
-        name: "\n".join([*texts(*course), "", *shown_of(course_of(*course)[0])])
+        name: "\n".join([*texts(*course), "", summary_text(course_of(*course)[0], "g")])
         for name, course in COURSES.items()
     }
     assert_recorded("watch/courses.txt", shown)
@@ -228,59 +213,6 @@ def test_lines_are_cut_to_the_width_of_wide_characters() -> None:
         assert text_width(plain(cut(line, width))) <= width
     assert list(escaped([line], 9)) == ["组组组\x1b[7mabc\x1b[0m"]
     assert list(escaped([line], 10)) == ["组组组\x1b[7mabc\x1b[0m\x1b[K"]
-
-
-@pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 6), (20, 4), (300, 100)])
-@pytest.mark.parametrize("count", [0, 1, 5, 500])
-def test_a_view_is_never_higher_than_the_screen(width: int, height: int, count: int) -> None:
-    crowd = group(*(member(f"consumer-{number:04}", orders=(number,)) for number in range(count)), epoch=1)
-    groups = {f"group-{n}": replace(crowd, id=f"group-{n}") for n in range(3)}
-    observation = WatchObservation(asked_ms=0, at_ms=1, groups=groups, topics=ORDERS)
-    state, _ = course_of(observation)
-    log = [LogLine(at_ms=number, group="group-0", text=f"line {number}") for number in range(50)]
-    lines = view_lines(View(state=state, log=log, title="here"), width, height)
-    assert len(lines) <= height
-    if height > 10:
-        shown = list(map(plain, lines))
-        assert shown[-1].endswith("group-0: line 49")
-        assert all(any(line.startswith(name) for line in shown) for name in observation.groups)
-
-
-@pytest.mark.parametrize("width", [20, 40, 80])
-def test_an_event_takes_as_many_lines_as_it_needs(width: int) -> None:
-    text = "orders:2,3 moved from consumer-1 to consumer-2, at most 610 ms without an owner"
-    state, _ = course_of(timed(1000, BOTH))
-    shown = shown_of(state, [LogLine(at_ms=0, group="g", text=text)], width, 60)
-    begin = next(number for number, line in enumerate(shown) if line.startswith("00:00:00.000"))
-    assert "".join(shown[begin:]).replace(" ", "") == f"00:00:00.000{text}".replace(" ", "")
-    assert max(map(len, shown[begin:])) <= max(width, len("00:00:00.000  ") + 8)
-
-
-def test_large_groups_are_shown_as_recorded() -> None:
-    """A cut number would be misread; lag is above members, whose names are unique."""
-    name, topic = "payments-service-production-eu-central-1", "payments.of-a-team-that-likes-long-words.v1"
-    members = [replace(member(str(number)), owned={topic: (number,)}, epoch=5) for number in range(12)]
-    long = "consumer-billing-service-production-of-the-region-eu-west"
-    names = [f"{long}-{number:02}-{number % 7}{number}" for number in range(40)]
-    views = [
-        replace(
-            group(*members, epoch=5, offsets={topic: dict.fromkeys(range(12), 1)}),
-            id=name,
-            protocol="uniform",
-        ),
-        group(*(member(name, orders=(0,)) for name in names), epoch=2),
-    ]
-    topics = {
-        topic: Topic(name=topic, partitions=12, end_offsets=dict.fromkeys(range(12), 1_000_000_001)),
-        **ORDERS,
-    }
-    shown = {}
-    for view in views:
-        state, _ = course_of(WatchObservation(asked_ms=0, at_ms=10, groups={view.id: view}, topics=topics))
-        for height in (24, 60):
-            lines = view_lines(View(state=state), 80, height)
-            shown[f"{view.id}, {height} lines"] = "\n".join(plain(cut(line, 80)) for line in lines)
-    assert_recorded("watch/large.txt", shown)
 
 
 def test_a_picture_has_a_lane_for_what_had_the_same_owners() -> None:
