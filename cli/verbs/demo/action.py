@@ -36,7 +36,7 @@ def create(directory: Path | None, *, force: bool) -> None:
         clear(target)
     fill(target)
     option = f" --embedded {directory}" if directory else ""
-    notice(f"created a sample fleet in {target}; try `kohort list{option}`")
+    notice(f"created a sample fleet in {target}; try `kohort list{option}` and `kohort top{option}`")
 
 
 def fill(directory: Path) -> None:

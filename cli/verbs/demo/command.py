@@ -22,6 +22,7 @@ def demo(
     Examples:
       kohort demo
       kohort list
+      kohort top
     """
     from cli.verbs.demo.action import create
 
