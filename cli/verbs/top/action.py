@@ -25,7 +25,7 @@ def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> 
         notice(
             f"TERM={os.environ.get('TERM', '')} names a terminal without screens: the list is printed once"
         )
-        print_list(options, source)
+        print_list(options.selection, source)
         return
     if not is_installed(EXTRA):
         raise UsageError(f"kohort top needs packages that are not installed. Run: `{install_command(EXTRA)}`")

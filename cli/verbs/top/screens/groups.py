@@ -37,22 +37,26 @@ class GroupsScreen(TableScreen):
         shown, count = self.grid.shown, len(sight.listings)
         unread = count - len(sight.groups)
         of = counted(count, "group") if shown == count else f"{shown:,} of {counted(count, 'group')}"
+        selected = self._selected
         absent = [problem.subject for problem in sight.problems if problem.cause is Cause.ABSENT]
         return [
             of,
-            *filter(None, [shlex.join(selection_words(replace(self.app.options.selection, groups=None)))]),
+            *([selected] if selected else []),
             *([f"no group {first_names(absent, 3)}"] if absent else []),
             *([f"{unread:,} still to be read"] if unread else []),
         ]
 
+    @property
+    def _selected(self) -> str:
+        """The options that limit the list; empty: none."""
+        return shlex.join(selection_words(replace(self.app.options.selection, groups=None)))
+
     def empty_text(self, sight: Sight) -> str:
         if sight.at_ms is None:
             return "Reading the list of groups …"
-        return (
-            "There is no group."
-            if self.grid.view.only is None
-            else "No group has a problem; e shows all groups."
-        )
+        if self.grid.view.only is not None:
+            return "No group has a problem; e shows all groups."
+        return f"No group passes {self._selected}." if self._selected else "There is no group."
 
     def action_problems(self) -> None:
         view = self.grid.view

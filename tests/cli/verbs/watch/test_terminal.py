@@ -132,6 +132,21 @@ def test_a_dumb_terminal_gets_lines(kohort: Kohort, sample: Path, tmp_path: Path
         assert "\x1b" not in shown.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "groups"), [(["--type", "consumer"], ["audit", "checkout", "fraud"]), (["fraud"], ["fraud"])]
+)
+def test_a_dumb_terminal_gets_the_list_of_top_once(
+    kohort: Kohort, sample: Path, tmp_path: Path, words: list[str], groups: list[str]
+) -> None:
+    with on_terminal(kohort, tmp_path, "top", *words, "--embedded", sample, term="dumb") as shown:
+        assert shown.process.wait(120) == 0
+        shown.reader.join(30)
+        heading, *rows = shown.stdout.splitlines()
+        assert heading.split()[:4] == ["GROUP", "STATE", "MEMBERS", "LAG"]
+        assert [row.split()[0] for row in rows] == groups
+        assert "TERM=dumb" in shown.stderr
+
+
 @pytest.mark.parametrize("output", ["table", "json", "csv", "yaml"])
 def test_in_a_pipe_one_answer_follows_another(
     kohort: Kohort, sample: Path, tmp_path: Path, output: str
