@@ -17,6 +17,7 @@ from cli.times import TIMEOUT_BOUNDS_S, duration_parser
 SELECTION_PANEL = "Selection of groups"
 SOURCE_PANEL = "Source of groups"
 OUTPUT_PANEL = "Output"
+TARGET_PANEL = "Another cluster"
 
 
 def option(names: str, help_text: str, metavar: str | None = None, **settings: Any) -> Any:
@@ -107,7 +108,7 @@ class SourceOptions(NamedSource):
     timeout_is_chosen: bool = False  # Not an option: whether an option, variable or context sets it
 
 
-_target = partial(option, rich_help_panel="Another cluster")
+_target = partial(option, rich_help_panel=TARGET_PANEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,16 +35,31 @@ class WebLogin:
     def is_asked_for(self) -> bool:
         return bool(len(self.users) or self.token_file or self.certificates)
 
-    def allows(self, authorization: str, certificate: object) -> bool:
+    def admits(self, authorization: str, certificate: object, report: Callable[[str], object]) -> bool:
+        """Whether a request with this header, over a connection with this certificate, is let in. The token may be the
+        password of any user: a browser asks for a name and a password."""
+        try:
+            return self._allows(authorization, certificate)
+        except (OSError, ValueError) as error:
+            report(f"--token-file cannot be read: {reason(error)}")
+            return False
+
+    def _allows(self, authorization: str, certificate: object) -> bool:
         if not self.is_asked_for or (self.certificates and certificate):
             return True
         scheme, _, credentials = authorization.partition(" ")
-        if scheme.lower() == "bearer" and self.token_file is not None:
-            return hmac.compare_digest(read_token(self.token_file).encode(), credentials.strip().encode())
-        if scheme.lower() == "basic" and len(self.users):
+        if scheme.lower() == "bearer":
+            return self._is_token(credentials.strip())
+        if scheme.lower() == "basic":
             user, colon, password = _decoded(credentials).partition(":")
-            return bool(colon) and self.users.has_password(user, password)
+            is_user = len(self.users) > 0 and self.users.has_password(user, password)
+            return bool(colon) and (is_user or self._is_token(password))
         return False
+
+    def _is_token(self, text: str) -> bool:
+        if self.token_file is None:
+            return False
+        return hmac.compare_digest(read_token(self.token_file).encode(), text.encode(errors="replace"))
 
 
 def _decoded(credentials: str) -> str:

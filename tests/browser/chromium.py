@@ -26,6 +26,7 @@ import pytest
 NAMES = ("chromium", "google-chrome", "google-chrome-stable")
 REQUIRE = "KOHORT_REQUIRE_BROWSER"
 TIMEOUT_S = 60.0
+BINARY = 2  # The opcode of a web socket's binary message
 ARGUMENTS = (
     "--headless=new",
     "--remote-debugging-pipe",
@@ -73,6 +74,7 @@ class Page:
     messages: list[str] = field(default_factory=list)
     """Errors of the console, of the browser's log, and uncaught exceptions."""
     requests: list[str] = field(default_factory=list)  # URLs, the page itself first
+    received: list[bytes] = field(default_factory=list)  # Binary messages of its web sockets
 
     def evaluate(self, expression: str) -> Any:
         """The value of JavaScript, as JSON carries it."""
@@ -94,6 +96,16 @@ class Page:
             features=[{"name": "prefers-color-scheme", "value": scheme}],
         )
 
+    def type(self, text: str) -> None:
+        """Press keys, those of characters; `\\r` is Enter."""
+        for character in text:
+            for kind in ("keyDown", "keyUp"):
+                named: dict[str, Any] = (
+                    {"key": "Enter", "windowsVirtualKeyCode": 13} if character == "\r" else {}
+                )
+                typed = {"text": character} if kind == "keyDown" else {}
+                self.ask("Input.dispatchKeyEvent", type=kind, **(named or {"key": character}), **typed)
+
     def screenshot(self) -> bytes:
         answer = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True)
         return base64.b64decode(answer["data"])
@@ -114,6 +126,8 @@ class Page:
             self.messages.append(params["entry"]["text"])
         elif method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
+        elif method == "Network.webSocketFrameReceived" and params["response"]["opcode"] == BINARY:
+            self.received.append(base64.b64decode(params["response"]["payloadData"]))
 
 
 class Chromium:

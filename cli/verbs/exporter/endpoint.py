@@ -6,7 +6,6 @@ from http import HTTPStatus
 
 from prometheus_client.exposition import gzip_accepted
 
-from cli.secret_files import reason
 from cli.verbs.exporter.newest_page import NewestPage
 from cli.web_guard import WebLogin
 from coordinator.server.web import PageRequest, WebPage
@@ -36,12 +35,7 @@ class ExporterPages:
             if self.newest.state.last_ms is None:
                 return WebPage(status=HTTPStatus.SERVICE_UNAVAILABLE, pieces=[b"no poll has succeeded yet\n"])
             return WebPage(pieces=[b"ready\n"])
-        try:
-            is_let_in = self.login.allows(request.headers.get("Authorization", ""), request.certificate)
-        except (OSError, ValueError) as error:
-            self.report(f"--token-file cannot be read: {reason(error)}")
-            is_let_in = False
-        if not is_let_in:
+        if not self.login.admits(request.headers.get("Authorization", ""), request.certificate, self.report):
             return WebPage(
                 status=HTTPStatus.UNAUTHORIZED,
                 pieces=[b"login required\n"],

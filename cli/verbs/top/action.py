@@ -1,4 +1,4 @@
-"""Open the screens on a terminal, or say what is missing."""
+"""Open the screens on a terminal or serve them to a browser, or say what is missing."""
 
 import os
 import sys
@@ -15,10 +15,11 @@ from cli.web_guard_options import GuardOptions
 from wire.extras import install_command, is_installed
 
 EXTRA = "top"
+DRIVER = "TEXTUAL_DRIVER"
 
 
 def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> None:
-    """Run until the user quits. UsageError: Textual is not installed, or there is no terminal."""
+    """Run until the user quits. UsageError: Textual is not installed, there is no terminal, or options contradict."""
     if not options.web and sys.stdout.isatty() and not can_draw(sys.stdout):
         from cli.verbs.top.once import print_list
 
@@ -29,23 +30,28 @@ def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> 
         return
     if not is_installed(EXTRA):
         raise UsageError(f"kohort top needs packages that are not installed. Run: `{install_command(EXTRA)}`")
+    if options.allow_changes and options.read_only:
+        raise UsageError("--allow-changes and --read-only cannot be used together")
     if options.web:
         from cli.verbs.top.web import serve_top
 
         serve_top(options, guard, source)
         return
     refuse_guard(guard, "--web")
-    if not has_terminal():
+    for name, value in (("--listen", guard.listen), ("--allow-changes", options.allow_changes)):
+        if value:
+            raise UsageError(f"{name} needs --web")
+    if not has_terminal() and DRIVER not in os.environ:  # A page of --web has the driver that is named there
         raise UsageError("kohort top needs a terminal; kohort list and kohort describe print the same facts")
     from cli.verbs.top.app import TopApp
 
     app = TopApp(source, options)
-    app.run()
+    status = app.run_to_end()
     if app.failure is not None:
         raise app.failure
-    if app.return_code:
-        raise typer.Exit(app.return_code)
+    if status:
+        raise typer.Exit(status)
 
 
 def has_terminal() -> bool:
-    return sys.stdin.isatty() and can_draw(sys.stdout)
+    return sys.stdin.isatty() and can_draw(sys.stdout) and sys.stderr.isatty()  # Textual draws on the last

@@ -13,11 +13,12 @@ from textual.filter import NoColor
 from textual.message import Message
 from textual.screen import Screen
 
-from cli.errors import is_expected
+from cli.errors import UsageError, is_expected
 from cli.options import SourceOptions
 from cli.selection import ReusableSource
 from cli.times import moment
 from cli.verbs.top.choice import GroupChoice, opened_group
+from cli.verbs.top.confined import out_of_reach
 from cli.verbs.top.host import Host
 from cli.verbs.top.moments import Past, read_past, read_recent
 from cli.verbs.top.options import EVERY_GROUP, TopOptions
@@ -134,6 +135,8 @@ class TopApp(Host):
         self.poller.stop()
 
     def switch_source(self, source: SourceOptions) -> None:
+        if self.is_web:
+            raise UsageError("a page in a browser shows one source: start kohort top --web for the other one")
         self.poller.stop()
         self.options = replace(self.options, selection=EVERY_GROUP, journal=None, replay=None)
         self._open(source, GroupChoice(self.options.selection))
@@ -282,6 +285,9 @@ class TopApp(Host):
         return None
 
     def run_command(self, command: Command) -> None:
+        if self.is_web and (part := out_of_reach(command.words)) is not None:
+            self.notify(f"not in a browser: {part} reaches beyond the source of this page", severity="error")
+            return
         command = command.with_source(self.source)
         if not command.is_change:
             self.push_screen(OutputScreen(command))

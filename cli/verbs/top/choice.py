@@ -51,14 +51,6 @@ def opened_group(selection: SelectionOptions) -> str | None:
     return names[0] if len(names) == 1 and not selection.filters else None
 
 
-def selection_words(selection: SelectionOptions) -> list[str]:
-    """The selection as the last words of a command line."""
-    words = [] if selection.match is None else ["--match", selection.match]
-    for option, values in selection.filters.items():
-        words += [word for value in values for word in (option, value)]
-    return [*words, *(["--", *selection.groups] if selection.groups else [])]
-
-
 def _among(names: Collection[str], filters: GroupFilter) -> GroupFilter:
     return replace(filters, has_name=frozenset(names).__contains__)
 

@@ -2,16 +2,15 @@
 
 import time
 
-from textual.app import App
-
 from cli.options import SourceOptions
+from cli.verbs.top.ending import EndingApp
 from cli.verbs.top.options import TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.words import Command
 
 
-class Host(App[None]):
+class Host(EndingApp):
     source: SourceOptions
     options: TopOptions
     is_read_only: bool

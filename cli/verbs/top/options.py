@@ -1,7 +1,7 @@
 """The options of `kohort top`."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
 
@@ -34,3 +34,30 @@ class TopOptions(HistoryOptions):
     ] = 2.0
     read_only: Annotated[bool, option("--read-only", "Offer no changes.")] = False
     web: Annotated[bool, option("--web", "Serve the screens to a browser instead; read-only.")] = False
+    allow_changes: Annotated[
+        bool, option("--allow-changes", "With --web and a login: offer changes, as on a terminal.")
+    ] = False
+
+
+def option_words(options: Any) -> list[str]:
+    """The words of a command line that has these options, a dataclass as of `cli.options`."""
+    hints = get_type_hints(type(options), include_extras=True)
+    words: list[str] = []
+    arguments: list[str] = []
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if get_origin(hints[field.name]) is not Annotated or value is None or value == field.default:
+            continue
+        declared = hints[field.name].__metadata__[0]  # Its `default` is the first name of an option
+        texts = [str(text) for text in (value if isinstance(value, list) else [value])]
+        if isinstance(declared, typer.models.ArgumentInfo):
+            arguments += texts
+        elif value is True:
+            words.append(declared.default)
+        else:
+            words += [word for text in texts for word in _with_value(declared.default, text)]
+    return [*words, *(["--", *arguments] if arguments else [])]
+
+
+def _with_value(option: str, value: str) -> list[str]:
+    return [f"{option}={value}"] if value.startswith("-") else [option, value]

@@ -7,22 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cli.options import SourceOptions
+from cli.verbs.top.options import option_words
 
-KOHORT = (sys.executable, "-c", "from cli.app import main; main()")
+KOHORT = (sys.executable, "-P", "-c", "from cli.app import main; main()")  # -P: nothing is imported from here
 
 
 def source_words(source: SourceOptions) -> list[str]:
     """The options that name the source of this screen, for another command."""
-    if source.context is not None:
-        return ["--context", source.context]
-    if source.place is not None:  # The environment or the current context names it, for that command too
-        return []
-    words: list[str] = []
-    for option, value in source.sources.items():
-        for one in value if isinstance(value, list) else [value]:
-            words += [] if one is None else [option, str(one)]
-    words += ["--topics", str(source.topics_file)] if source.topics_file else []
-    return words + (["--as-of", source.as_of] if source.as_of else [])
+    context = None if source.place is None else source.place.name
+    if context is None:
+        return option_words(source)
+    # By its name: its properties may be secret.
+    return option_words(
+        SourceOptions(
+            context=context,
+            as_of=source.as_of,
+            topics_file=source.topics_file,
+            timeout_ms=source.timeout_ms,
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

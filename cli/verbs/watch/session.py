@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import typer
 
 from cli.errors import CommandError, ExitStatus, UsageError
-from cli.options import SourceOptions
+from cli.options import SelectionOptions, SourceOptions
 from cli.output import notice, write_next, write_out
 from cli.render.output_format import StreamOutput
 from cli.selection import ReusableSource, choose_groups
@@ -46,7 +46,7 @@ def watch_groups(options: WatchOptions, source: SourceOptions) -> None:
 def _is_in_full_screen(options: WatchOptions, source: SourceOptions) -> bool:
     """Open the screens until the user quits; False if there is no terminal for them, or lines are asked for."""
     from cli.verbs.top.action import EXTRA, has_terminal, run_top
-    from cli.verbs.top.options import LEAST_EVERY_S, TopOptions
+    from cli.verbs.top.options import LEAST_EVERY_S, TopOptions, TopSelection
     from cli.web_guard_options import GuardOptions
     from wire.extras import install_command, is_installed
 
@@ -60,7 +60,10 @@ def _is_in_full_screen(options: WatchOptions, source: SourceOptions) -> bool:
         notice(f"events are printed as lines; to watch in full screen, run `{install_command(EXTRA)}`")
         return False
     every_s = max(options.every, LEAST_EVERY_S)
-    run_top(TopOptions(selection=options, every=every_s, replay=options.replay), GuardOptions(), source)
+    selection = TopSelection(
+        **{field.name: getattr(options, field.name) for field in fields(SelectionOptions)}
+    )
+    run_top(TopOptions(selection=selection, every=every_s, replay=options.replay), GuardOptions(), source)
     return True
 
 

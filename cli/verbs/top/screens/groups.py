@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from cli.verbs.top.choice import selection_words
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_rows import GroupRows, has_problem
+from cli.verbs.top.options import option_words
 from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.sight import Focus, Sight
 from groups.counts import counted, first_names
@@ -49,7 +49,7 @@ class GroupsScreen(TableScreen):
     @property
     def _selected(self) -> str:
         """The options that limit the list; empty: none."""
-        return shlex.join(selection_words(replace(self.app.options.selection, groups=None)))
+        return shlex.join(option_words(replace(self.app.options.selection, groups=None)))
 
     def empty_text(self, sight: Sight) -> str:
         if sight.at_ms is None:

@@ -8,8 +8,8 @@ import pytest
 from cli.errors import UsageError
 from cli.options import SelectionOptions
 from cli.selection import source_of
-from cli.verbs.top.choice import GroupChoice, opened_group, selection_words
-from cli.verbs.top.options import TopOptions
+from cli.verbs.top.choice import GroupChoice, opened_group
+from cli.verbs.top.options import TopOptions, option_words
 from tests.cli.verbs.top.driving import Driven, drive, many_groups, saved
 
 ALL = [f"group-{number:04}" for number in range(8)]
@@ -70,7 +70,7 @@ def test_groups_are_named_or_matched_and_filters_checked_at_once() -> None:
 def test_a_selection_is_written_as_words() -> None:
     options = SelectionOptions(groups=["-a", "b"], match="x y", types=["share"], topics=["t", "u"])
     words = ["--match", "x y", "--type", "share", "--topic", "t", "--topic", "u", "--", "-a", "b"]
-    assert selection_words(options) == words
+    assert option_words(options) == words
 
 
 def test_the_head_says_what_limits_the_list_and_which_group_is_missing(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.verbs.top.choice import opened_group, selection_words
-from cli.verbs.top.options import TopOptions
+from cli.verbs.top.choice import opened_group
+from cli.verbs.top.options import TopOptions, option_words
 from tests.cli.command import Kohort
 
 
@@ -38,7 +38,7 @@ def test_a_terminal_shows_the_groups_in_full_screen(
 ) -> None:
     kohort.quick(f"watch {words} --embedded", sample).succeeded()
     (options,) = opened
-    assert (selection_words(options.selection), options.every) == (chosen, every_s)
+    assert (option_words(options.selection), options.every) == (chosen, every_s)
     assert opened_group(options.selection) == ("fraud" if words == "fraud" else None)
 
 
