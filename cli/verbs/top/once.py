@@ -30,7 +30,7 @@ def print_list(selection: SelectionOptions, source: SourceOptions) -> None:
     columns = tuple(Column(column.name, number=column.is_number) for column in shown)
     problems = tuple(dict.fromkeys((*chosen.problems, *read.problems)))
     blocks = [Table(columns=columns, rows=rows)]
-    emit(Document(command="list", data={}, blocks=blocks, errors=problems), OutputOptions())
+    emit(Document(command="list", data={}, blocks=blocks, errors=problems, more=""), OutputOptions())
 
 
 def _now_ms() -> int:
