@@ -5,7 +5,7 @@ and a line for each word, with a description after a tab. What cannot be answere
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import Typer, get_command
 
 from cli.dropin.parse import FLAGS, Value
-from cli.verbs.completion.values import values_of
+from cli.verbs.completion.values import Described, Values, values_of
 
 VARIABLE = "_KOHORT_COMPLETE"
 LONGEST_HELP = 68
@@ -61,7 +61,10 @@ def answer_of(kohort: Typer, line: str, shell: str, breaks: str) -> str:
 
 
 def complete(
-    kohort: Typer, words: Sequence[str], current: str
+    kohort: Typer,
+    words: Sequence[str],
+    current: str,
+    names_of: Callable[[Values, Context], Described] = lambda values, context: values.names(context),
 ) -> tuple[str, tuple[str, Iterable[CompletionItem]]]:
     """Completions of the word `current`: the part of it that stays, and the kind and words of the rest."""
     program, *arguments = words
@@ -84,7 +87,7 @@ def complete(
     typed = _typed_arguments(context)
     items = [
         CompletionItem(name + values.suffix, help=described)
-        for name, described in sorted(values.names(context))
+        for name, described in sorted(names_of(values, context))
         # Without a `--` before it, a name that begins with a hyphen would be read as an option.
         if name and name not in typed and not (guarded and name.startswith("-"))
     ]

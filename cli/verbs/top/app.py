@@ -18,18 +18,19 @@ from cli.options import SourceOptions
 from cli.selection import ReusableSource
 from cli.times import moment
 from cli.verbs.top.choice import GroupChoice, opened_group
-from cli.verbs.top.confined import out_of_reach
+from cli.verbs.top.completions import Known
 from cli.verbs.top.host import Host
 from cli.verbs.top.moments import Past, read_past, read_recent
 from cli.verbs.top.options import EVERY_GROUP, TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.screens.cluster import ClusterScreen
-from cli.verbs.top.screens.command_line import CommandLine
+from cli.verbs.top.screens.command_line import CommandLine, Opened
 from cli.verbs.top.screens.contexts import ContextsScreen
 from cli.verbs.top.screens.group import GroupScreen
 from cli.verbs.top.screens.groups import GroupsScreen
 from cli.verbs.top.screens.keys import KeysScreen
-from cli.verbs.top.screens.output import ChangeScreen, OutputScreen
+from cli.verbs.top.screens.output import ChangeScreen, OutputScreen, TextScreen
+from cli.verbs.top.screens.plan import PlanScreen
 from cli.verbs.top.screens.time_line import TimeLine
 from cli.verbs.top.screens.topics import TopicsScreen
 from cli.verbs.top.sight import HOUR_MS, Sight
@@ -46,6 +47,7 @@ SCREENS: dict[str, Callable[..., Screen[None]]] = {
     "topics": TopicsScreen,
     "cluster": ClusterScreen,
     "contexts": ContextsScreen,
+    "plan": PlanScreen,
     "keys": KeysScreen,
 }
 
@@ -137,9 +139,10 @@ class TopApp(Host):
     def switch_source(self, source: SourceOptions) -> None:
         if self.is_web:
             raise UsageError("a page in a browser shows one source: start kohort top --web for the other one")
+        moment(source.as_of, "--as-of")  # A source that cannot be is refused before this one is left
         self.poller.stop()
         self.options = replace(self.options, selection=EVERY_GROUP, journal=None, replay=None)
-        self._open(source, GroupChoice(self.options.selection))
+        self._open(source, GroupChoice(EVERY_GROUP))
         self._start()
         while len(self.screen_stack) > 2:
             self.pop_screen()
@@ -285,16 +288,15 @@ class TopApp(Host):
         return None
 
     def run_command(self, command: Command) -> None:
-        if self.is_web and (part := out_of_reach(command.words)) is not None:
-            self.notify(f"not in a browser: {part} reaches beyond the source of this page", severity="error")
+        try:
+            command = self.located(command)
+        except ValueError as error:
+            self.notify(str(error), severity="warning", markup=False)
             return
-        command = command.with_source(self.source)
-        if not command.is_change:
-            self.push_screen(OutputScreen(command))
-            return
-        place = self.source.place
-        name = place.name if place is not None and place.is_protected else None
-        self.push_screen(ChangeScreen(command, name=name))
+        self.push_screen(ChangeScreen(command) if command.is_change else OutputScreen(command))
+
+    def show_text(self, title: str, text: str) -> None:
+        self.push_screen(TextScreen(title, text))
 
     def filter_groups(self, text: str) -> None:
         while not isinstance(self.screen, GroupsScreen):
@@ -310,17 +312,21 @@ class TopApp(Host):
         self.open_screen(name)
 
     def type_command(self, text: str) -> None:
-        names = [name for name in SCREENS if name != "group"]
-        self.push_screen(CommandLine(names, self.group, text), self._typed)
+        known = Known(sight=self.sight, group=self.group)
+        self.push_screen(CommandLine(known, text, is_read_only=self.is_read_only), self._typed)
 
     def action_command_line(self) -> None:
         self.type_command("")
 
-    def _typed(self, typed: str | Command | None) -> None:
+    def _typed(self, typed: Opened | Command | None) -> None:
         if isinstance(typed, Command):
             self.run_command(typed)
-        elif typed:
-            self.open_screen(typed)
+        elif typed is not None:
+            self.open_screen(*typed)
+
+    async def action_quit(self) -> None:
+        if not (isinstance(self.screen, ChangeScreen) and self.screen.stays()):
+            await super().action_quit()
 
     def action_pause(self) -> None:
         self.poller.is_paused = not self.poller.is_paused

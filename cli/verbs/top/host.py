@@ -7,7 +7,8 @@ from cli.verbs.top.ending import EndingApp
 from cli.verbs.top.options import TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.sight import Focus, Sight
-from cli.verbs.top.words import Command
+from cli.verbs.top.confined import out_of_reach
+from cli.verbs.top.words import Command, located
 
 
 class Host(EndingApp):
@@ -35,6 +36,17 @@ class Host(EndingApp):
 
     def run_command(self, command: Command) -> None:
         """Show what a command prints; of a change, its preview."""
+        raise NotImplementedError
+
+    def located(self, command: Command) -> Command:
+        """The command about what is on screen: its source, and its moment. Raises ValueError: there is none, or it must
+        not be run here."""
+        if self.is_web and (part := out_of_reach(command.words)) is not None:
+            raise ValueError(f"not in a browser: {part} reaches beyond the source of this page")
+        return located(command, self.source, self.options, self.sight.past_ms)
+
+    def show_text(self, title: str, text: str) -> None:
+        """Show a text on a screen of its own, to be scrolled; with the colors of a terminal."""
         raise NotImplementedError
 
     def type_command(self, text: str) -> None:

@@ -4,12 +4,65 @@ previews, so that there is one code, one text and one consent for both."""
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cli.options import SourceOptions
 from cli.verbs.top.options import option_words
+from cli.verbs.why.options import HistoryOptions
+from groups.times import format_moment
 
 KOHORT = (sys.executable, "-P", "-c", "from cli.app import main; main()")  # -P: nothing is imported from here
+
+VIEWS = {
+    name: kind
+    for kind, names in {
+        "GROUP": ("describe", "diagnose", "why", "plan", "dry-run", "what-if", "config get"),
+        "FILE": ("gate", "rehearse", "migrate"),
+        "": ("list", "validate-regex", "features list", "context list", "context show", "help", "version"),
+    }.items()
+    for name in names
+}
+CHANGES = {
+    **dict.fromkeys(("offsets reset", "offsets delete", "delete", "members remove"), "GROUP"),
+    **dict.fromkeys(("config set", "config unset"), "GROUP"),
+    **dict.fromkeys(("offsets clone",), ""),
+    **dict.fromkeys(("offsets import", "apply"), "FILE"),
+    "features set": "",
+}
+"""Commands that can be run from a screen, with the kind of their first argument."""
+
+CONSENT = ("--execute", "--yes", "-y", "--confirm")
+SOURCE = (
+    *("--bootstrap-server", "-b", "--command-config", "--snapshot", "--embedded", "--log-dir", "--as-of"),
+    *("--topics", "--context"),
+)
+WRITING = ("--svg", "--output-dir", "--out")
+ENDLESS = ("--watch",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command of Kohort, as words after `kohort`."""
+
+    words: tuple[str, ...]
+    is_change: bool = False  # Whether it takes --execute
+
+    @property
+    def text(self) -> str:
+        """To be pasted into a shell."""
+        return shlex.join(["kohort", *self.words])
+
+    def with_options(self, *options: str) -> "Command":
+        """Before a `--`, after which words are arguments."""
+        end = self.words.index("--") if "--" in self.words else len(self.words)
+        return replace(self, words=(*self.words[:end], *options, *self.words[end:]))
+
+    def with_source(self, source: SourceOptions) -> "Command":
+        return self.with_options(*source_words(source))
+
+    def executed(self) -> "Command":
+        """It shows the change, and asks: the answer is consent, as on any terminal."""
+        return self.with_options("--execute")
 
 
 def source_words(source: SourceOptions) -> list[str]:
@@ -28,85 +81,100 @@ def source_words(source: SourceOptions) -> list[str]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
-    """A command of Kohort, as words after `kohort`."""
-
-    words: tuple[str, ...]
-    is_change: bool = False  # Whether it takes --execute
-
-    @property
-    def text(self) -> str:
-        """To be pasted into a shell."""
-        return shlex.join(["kohort", *self.words])
-
-    def with_source(self, source: SourceOptions) -> "Command":
-        return Command(words=(*self.words, *source_words(source)), is_change=self.is_change)
-
-    def executed(self, consent: Sequence[str]) -> "Command":
-        """`consent`: --yes, or --confirm with the name of a protected context."""
-        return Command(words=(*self.words, "--execute", *consent), is_change=True)
+OF_NO_SOURCE = ("help", "version", "context list", "context show")
 
 
-def view(*words: str) -> Command:
-    return Command(words=words)
+def located(
+    command: Command, source: SourceOptions, files: HistoryOptions, past_ms: int | None = None
+) -> Command:
+    """The command about what is on screen: its source, a file with the past of groups, or a moment of a log. Raises
+    ValueError: the command shows only the present, or cannot read the file."""
+    name = name_of(command.words) or ""
+    file = files.journal or files.replay
+    if name in OF_NO_SOURCE:
+        return command
+    if file is not None:
+        if name != "why":
+            raise ValueError(
+                f"kohort {name} cannot read {file}: w shows what happened; X opens another source"
+            )
+        return command.with_options("--journal" if files.journal else "--replay", str(file))
+    if past_ms is not None and source.log_dirs:
+        source = replace(source, as_of=format_moment(past_ms))
+    elif past_ms is not None and not command.is_change and name != "why":
+        raise ValueError(
+            f"kohort {name} is about the present: l returns to it; w shows what the group was here"
+        )
+    return command.with_source(source)
 
 
-def change(*words: str) -> Command:
-    return Command(words=words, is_change=True)
+def about(name: str, group: str, *options: str) -> tuple[str, ...]:
+    """The words of a command about a group, whose id may begin with a hyphen."""
+    words = name.split()
+    return (*words, *options, "--", group) if group.startswith("-") else (*words, group, *options)
 
 
-VIEWS = frozenset(
-    {
-        *(
-            "list",
-            "describe",
-            "diagnose",
-            "why",
-            "validate-regex",
-            "dry-run",
-            "what-if",
-            "plan",
-            "gate",
-            "rehearse",
-        ),
-        *("config get", "features list", "context list", "context show", "help", "version"),
-    }
-)
-CHANGES = frozenset(
-    {
-        *("offsets reset", "offsets import", "offsets clone", "offsets delete"),
-        *("delete", "members remove", "config set", "config unset", "features set", "apply"),
-    }
-)
-OF_A_GROUP = (
-    (VIEWS | CHANGES)
-    - {"list", "features list", "features set", "context list", "context show", "help"}
-    - {
-        "version",
-        "apply",
-        "gate",
-        "rehearse",
-        "validate-regex",
-        "offsets import",
-        "offsets clone",
-    }
-)
-"""Commands whose first argument is a group: the one on screen, if none is typed."""
-CONSENT = ("--execute", "--yes", "-y", "--confirm")
+def view(name: str, group: str, *options: str) -> Command:
+    return Command(words=about(name, group, *options))
 
 
-def command_of(words: Sequence[str], group: str | None) -> Command:
+def change(name: str, group: str, *options: str) -> Command:
+    return Command(words=about(name, group, *options), is_change=True)
+
+
+def why(group: str, past_ms: int | None) -> Command:
+    """What happened in the last hour, or what the group was at a moment of the past."""
+    if past_ms is None:
+        return view("why", group, "--since", "1h")
+    return view("why", group, "--at", format_moment(past_ms))
+
+
+def name_of(words: Sequence[str]) -> str | None:
+    """The name of the command that words begin with, if it can be run from a screen."""
+    return next((name for count in (2, 1) if (name := " ".join(words[:count])) in VIEWS | CHANGES), None)
+
+
+def command_of(typed: Sequence[str], group: str | None, *, is_read_only: bool = False) -> Command:
     """The command that these words mean, about the group on screen if they name none. ValueError: it is not one that
     can be run here, or contains its own consent, which is asked for below the preview."""
-    words = [word for number, word in enumerate(words) if number or word != "kohort"]
-    name = next((name for count in (2, 1) if (name := " ".join(words[:count])) in VIEWS | CHANGES), None)
+    words = list(typed[1:] if typed[:1] == ["kohort"] else typed)
+    name = name_of(words)
     if name is None:
-        raise ValueError(f"{' '.join(words[:2])} is not a screen, nor a command that can be run here")
-    if given := next((word for word in words if word.split("=")[0] in CONSENT), None):
-        raise ValueError(f"leave {given} out: you are asked below the preview")
+        raise ValueError(f"{' '.join(words[:2])} is neither a screen nor a command that can be run here")
     count = len(name.split())
     rest = words[count:]
-    if name in OF_A_GROUP and group is not None and not (rest and not rest[0].startswith("-")):
-        rest = [group, *rest]
+    options = rest[: rest.index("--")] if "--" in rest else rest
+    if option := _first(options, CONSENT):
+        raise ValueError(f"leave {option} out: you are asked below the preview")
+    if option := _first(options, SOURCE):
+        raise ValueError(f"leave {option} out: commands are about what is on screen; X switches the context")
+    if option := _first(options, ENDLESS):
+        raise ValueError(f"leave {option} out: r runs the command again")
+    if is_read_only and (option := _first(options, WRITING)):
+        raise ValueError(f"{option} writes a file, and --read-only is given")
+    if name == "gate" and is_read_only and "--no-notes" not in options:
+        rest = ["--no-notes", *rest]
+    if (VIEWS | CHANGES)[name] == "GROUP" and group is not None and not _has_argument(rest):
+        return Command(words=about(name, group, *rest), is_change=name in CHANGES)
     return Command(words=(*words[:count], *rest), is_change=name in CHANGES)
+
+
+def _has_argument(rest: Sequence[str]) -> bool:
+    """Whether a group is named or selected: options with values are not known here, so an argument comes first."""
+    return bool(rest) and (not rest[0].startswith("-") or "--" in rest or bool(_first(rest, SELECTING)))
+
+
+SELECTING = ("--match", "--all-groups", "--type", "--state", "--protocol", "--unused-for")
+
+
+def _first(words: Sequence[str], options: Sequence[str]) -> str | None:
+    """The first of these options among words, also with its value attached: `--svg=FILE`, `-bHOST`."""
+    short = tuple(option for option in options if not option.startswith("--"))
+    return next(
+        (
+            word
+            for word in words
+            if word.split("=")[0] in options or (word[:2] in short and not word.startswith("--"))
+        ),
+        None,
+    )

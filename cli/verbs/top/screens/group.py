@@ -1,6 +1,5 @@
 """One group: its members, topics, partitions and findings, the owners over time, and its events as they come."""
 
-import shlex
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -18,10 +17,10 @@ from cli.verbs.top.group_tables import (
     topics_table,
 )
 from cli.verbs.top.roles import Lines
-from cli.verbs.top.screens.base import TableScreen
+from cli.verbs.top.screens.acting import ActingScreen
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridTable
-from cli.verbs.top.words import change, view
+from cli.verbs.top.words import change
 from cli.verbs.watch.event_text import clock_text
 
 TABLES: dict[str, tuple[str, Callable[[Sight, str], GridTable]]] = {
@@ -33,7 +32,7 @@ TABLES: dict[str, tuple[str, Callable[[Sight, str], GridTable]]] = {
 EVENTS = 6  # Lines of events below the table
 
 
-class GroupScreen(TableScreen):
+class GroupScreen(ActingScreen):
     CSS = """
     #summary { height: auto; max-height: 6; padding: 0 1; }
     #tabs { height: 1; color: $text-muted; }
@@ -41,12 +40,6 @@ class GroupScreen(TableScreen):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"table('{name}')", name.capitalize()) for name, (key, _) in TABLES.items()),
-        Binding("w", "view('why', '--since', '1h')", "Why"),
-        Binding("d", "view('diagnose', '--verbose')", "Diagnose", show=False),
-        Binding("c", "view('config get')", "Settings", show=False),
-        Binding("P", "view('plan', '--to', 'consumer')", "Plan"),
-        Binding("R", "type('offsets reset {group} --all-topics --to-datetime=-1h')", "Reset"),
-        Binding("D", "type('delete {group}')", "Delete", show=False),
         Binding("K", "remove", "Remove member", show=False),
     ]
 
@@ -85,17 +78,9 @@ class GroupScreen(TableScreen):
         )
         return Content(" ").join(Content.styled(text, style) for text, style in shown)
 
-    def action_view(self, *words: str) -> None:
-        name = words[0].split()
-        self.app.run_command(view(*name, self.group, *words[1:]))
-
-    def action_type(self, text: str) -> None:
-        """Open the line with a change, to be completed; Enter shows its preview."""
-        self.app.type_command(text.format(group=shlex.quote(self.group)))
-
     def action_remove(self) -> None:
         if self.table == "members" and self.grid.key is not None:
-            self.app.run_command(change("members", "remove", self.group, "--member", self.grid.key))
+            self.app.run_command(change("members remove", self.group, "--member", self.grid.key))
 
     def action_table(self, name: str) -> None:
         self.table = name

@@ -9,13 +9,13 @@ from textual.binding import Binding, BindingType
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_rows import GroupRows, has_problem
 from cli.verbs.top.options import option_words
-from cli.verbs.top.screens.base import TableScreen
+from cli.verbs.top.screens.acting import ActingScreen
 from cli.verbs.top.sight import Focus, Sight
 from groups.counts import counted, first_names
 from groups.listing import Cause
 
 
-class GroupsScreen(TableScreen):
+class GroupsScreen(ActingScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "problems", "Problems", tooltip="Only groups with a problem, or all")
     ]

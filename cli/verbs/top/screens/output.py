@@ -1,7 +1,5 @@
 """What a command prints, on a screen; a change shows its preview first, and asks as the command does."""
 
-import asyncio
-import os
 from typing import ClassVar
 
 from rich.text import Text
@@ -11,136 +9,157 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
+from cli.render.cells import safe_text
 from cli.verbs.top.host import Host
-from cli.verbs.top.key_line import KeyLine
-from cli.verbs.top.words import KOHORT, Command
+from cli.verbs.top.key_line import Key, KeyLine
+from cli.verbs.top.running import Running
+from cli.verbs.top.words import Command
 
-MOST_OUTPUT = 4 * 1024 * 1024
 
-
-class OutputScreen(Screen[None]):
-    """The output of a command; scrolled with the cursor keys."""
+class TextScreen(Screen[None]):
+    """A text, which is scrolled with the cursor keys."""
 
     app: Host
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Back"),
-        Binding("y", "copy", "Copy the command"),
-        Binding("r", "again", "Again"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Back")]
     CSS = """
-    #command { height: auto; background: $panel; padding: 0 1; }
-    #output { padding: 0 1; }
+    #title { height: auto; background: $panel; padding: 0 1; }
+    #text { padding: 0 1; }
     #consent { display: none; height: 3; border: round $warning; }
     #consent.open { display: block; }
     """
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, title: str, text: str) -> None:
         super().__init__()
-        self.command = command
+        self._heading, self._content = title, text
 
     def compose(self) -> ComposeResult:
-        yield Static(self.command.text, id="command", markup=False)
+        yield Static(safe_text(self._heading), id="title", markup=False)
         with VerticalScroll(id="scroll"):
-            yield Static("…", id="output", markup=False)
-        yield Input(id="consent", compact=True)
-        yield KeyLine()
+            yield Static(Text.from_ansi(self._content), id="text", markup=False)
+        yield self.key_line()
+
+    def key_line(self) -> KeyLine:
+        return KeyLine()
 
     def on_mount(self) -> None:
         self.query_one("#scroll").focus()
-        self._run(self.command)
 
-    def _run(self, command: Command) -> None:
-        self.query_one("#output", Static).update("running …")
-        self.run_worker(self._shown(command), exclusive=True)
-
-    async def _shown(self, command: Command) -> None:
-        status, text = await run(command, width=max(self.size.width - 4, 40))
-        output = Text.from_ansi(text or "It printed nothing.")
-        if status:
-            output.append(f"\n\nexit status {status}", "bold")
-        self.query_one("#output", Static).update(output)
-        self.ended(status)
-
-    def ended(self, status: int) -> None:
-        """After the command has ended."""
+    def show(self, text: str) -> None:
+        self.query_one("#text", Static).update(Text.from_ansi(text))
 
     def action_back(self) -> None:
         self.app.pop_screen()
 
-    def action_copy(self) -> None:
-        self.app.copy_to_clipboard(self.command.text)
-        self.notify("copied")
+
+class OutputScreen(TextScreen):
+    """The output of a command."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "copy", "Copy command"),
+        Binding("r", "again", "Again"),
+    ]
+
+    def __init__(self, command: Command) -> None:
+        super().__init__(command.text, "running …")
+        self.command = command
+        self.running: Running | None = None
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.action_again()
 
     def action_again(self) -> None:
-        self._run(self.command)
+        self.start(self.command)
+
+    def start(self, command: Command) -> None:
+        self.show("running …")
+        self.run_worker(self._run(command), exclusive=True)
+
+    async def _run(self, command: Command) -> None:
+        running = self.running = Running(command, max(self.size.width - 4, 40), self.show)
+        status = await running.run(can_answer=command.is_change)
+        output = running.text or "It printed nothing."
+        self.show(f"{output}\n\n\x1b[1mexit status {status}" if status else output)
+        self.ended()
+
+    def ended(self) -> None:
+        """After the command has ended."""
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(self.command.text)
+        self.notify(f"copied: {safe_text(self.command.text)}", markup=False)
 
 
 class ChangeScreen(OutputScreen):
-    """The preview of a change. Nothing is changed before the answer is typed in full: `yes`, or the name of a protected
-    context."""
+    """The preview of a change, whose command waits for consent: it goes on when the answer is typed in full, `yes` or
+    the name of a protected context. With --read-only, a preview that cannot be executed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("x", "ask", "Execute …")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "ask", "Execute …", tooltip="Execute it, if you say yes")
+    ]
 
-    def __init__(self, command: Command, *, name: str | None) -> None:
-        """`name`: of the protected context; None if it is not protected."""
+    def __init__(self, command: Command) -> None:
         super().__init__(command)
-        self.name_to_type = name
-        self._may_execute = False
+        self.is_made = False  # Whether the change is being made: its outcome will be shown here
 
-    def ended(self, status: int) -> None:
-        self._may_execute = status == 0
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        yield Input(id="consent", compact=True)
+
+    def key_line(self) -> KeyLine:
+        return KeyLine(
+            "the answer in full", (Key(("enter",), "Make the change"), Key(("escape",), "Leave it"))
+        )
+
+    def action_again(self) -> None:
+        if not self.stays():
+            self.start(self.command if self.app.is_read_only else self.command.executed())
+
+    def show(self, text: str) -> None:
+        super().show(text)
+        if self.is_made:
+            self.query_one("#scroll", VerticalScroll).scroll_end(animate=False)
+
+    def ended(self) -> None:
+        self.is_made = False
+        self.app.poller.refresh()
 
     def action_ask(self) -> None:
         if self.app.is_read_only:
             self.notify("--read-only: nothing can be changed here; y copies the command", severity="warning")
-            return
-        if not self._may_execute:
-            self.notify("there is nothing to execute: the preview says why", severity="warning")
-            return
-        consent = self.query_one("#consent", Input)
-        consent.border_title = f"Type {self.name_to_type or 'yes'} to make the change, Escape to leave it"
-        consent.value = ""
-        consent.add_class("open")
-        consent.focus()
+        elif self.stays():
+            pass
+        elif self.running is None or self.running.awaited is None:
+            self.notify("there is nothing to execute: the output says why", severity="warning")
+        else:
+            consent = self.query_one("#consent", Input)
+            consent.border_title = f"Type {self.running.awaited} to make the change, Escape to leave it"
+            consent.value = ""
+            consent.add_class("open")
+            consent.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        if event.value.strip() != (self.name_to_type or "yes"):
-            self.action_back()
-            return
         self._close()
-        self._may_execute = False
-        words = ("--confirm", self.name_to_type) if self.name_to_type else ("--yes",)
-        self._run(self.command.executed(words))
-        self.app.poller.refresh()
+        awaited = None if self.running is None else self.running.awaited
+        if self.running is None or awaited is None or event.value.strip() != awaited:
+            self.notify("nothing was changed: the answer was another one", severity="warning")
+        else:
+            self.is_made = True
+            self.running.answer(awaited)
 
     def action_back(self) -> None:
         if self.query_one("#consent").has_class("open"):
             self._close()
             self.notify("nothing was changed")
-        else:
+        elif not self.stays():
             super().action_back()
+
+    def stays(self) -> bool:
+        """Whether the screen must not be left, which is said."""
+        if self.is_made:
+            self.notify("the change is being made: its outcome is shown here", severity="warning")
+        return self.is_made
 
     def _close(self) -> None:
         self.query_one("#consent").remove_class("open")
         self.query_one("#scroll").focus()
-
-
-async def run(command: Command, width: int) -> tuple[int, str]:
-    """The exit status of a command and what it printed, notices after the rest."""
-    environment = {**os.environ, "COLUMNS": str(width), "KOHORT_COLOR": "always"}
-    process = await asyncio.create_subprocess_exec(
-        *KOHORT,
-        *command.words,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=environment,
-        start_new_session=True,
-    )
-    try:
-        output, notices = await process.communicate()
-    except asyncio.CancelledError:
-        process.terminate()
-        raise
-    texts = (output[:MOST_OUTPUT].decode(errors="replace"), notices[:MOST_OUTPUT].decode(errors="replace"))
-    return process.returncode or 0, "\n".join(text.rstrip() for text in texts if text.strip())
