@@ -139,6 +139,8 @@ class TopApp(Host):
     def switch_source(self, source: SourceOptions) -> None:
         if self.is_web:
             raise UsageError("a page in a browser shows one source: start kohort top --web for the other one")
+        if self._is_changing():
+            return
         moment(source.as_of, "--as-of")  # A source that cannot be is refused before this one is left
         self.poller.stop()
         self.options = replace(self.options, selection=EVERY_GROUP, journal=None, replay=None)
@@ -299,6 +301,8 @@ class TopApp(Host):
         self.push_screen(TextScreen(title, text))
 
     def filter_groups(self, text: str) -> None:
+        if self._is_changing():
+            return
         while not isinstance(self.screen, GroupsScreen):
             self.pop_screen()
         self.screen.filter(text)
@@ -325,8 +329,12 @@ class TopApp(Host):
             self.open_screen(*typed)
 
     async def action_quit(self) -> None:
-        if not (isinstance(self.screen, ChangeScreen) and self.screen.stays()):
+        if not self._is_changing():
             await super().action_quit()
+
+    def _is_changing(self) -> bool:
+        """Whether a change is being made, whose screen must not be closed."""
+        return any(isinstance(screen, ChangeScreen) and screen.stays() for screen in self.screen_stack)
 
     def action_pause(self) -> None:
         self.poller.is_paused = not self.poller.is_paused

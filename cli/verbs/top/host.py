@@ -3,11 +3,11 @@
 import time
 
 from cli.options import SourceOptions
+from cli.verbs.top.confined import out_of_reach
 from cli.verbs.top.ending import EndingApp
 from cli.verbs.top.options import TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.sight import Focus, Sight
-from cli.verbs.top.confined import out_of_reach
 from cli.verbs.top.words import Command, located
 
 
@@ -46,7 +46,7 @@ class Host(EndingApp):
         return located(command, self.source, self.options, self.sight.past_ms)
 
     def show_text(self, title: str, text: str) -> None:
-        """Show a text on a screen of its own, to be scrolled; with the colors of a terminal."""
+        """Show a text on a separate screen, to be scrolled; with the colors of a terminal."""
         raise NotImplementedError
 
     def type_command(self, text: str) -> None:

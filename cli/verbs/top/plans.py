@@ -164,7 +164,7 @@ class PlanInSight:
 
 
 def _steady(group: Group | None) -> Group | None:
-    """A group without what changes while it is at rest: commits."""
+    """A group without what changes although it has settled: commits."""
     return group and replace(group, offsets=None, pending=None, commit_gap_ms=None)
 
 

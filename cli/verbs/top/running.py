@@ -1,4 +1,4 @@
-"""Commands in processes of their own, on a terminal as wide as the screen, because on one they fit what they print. A
+"""Commands in separate processes, on a terminal as wide as the screen, because on one they fit what they print. A
 change shows its preview there, asks, and gets the answer that was typed: so it makes what it has shown, or nothing."""
 
 import asyncio
@@ -93,7 +93,7 @@ async def output_of(command: Command) -> tuple[int, str, str]:
 
 
 async def _started(command: Command, width: int, **streams: Any) -> Process:
-    """In a session of its own: what is typed on the screen is no signal to it. In color, as a table whatever is usual,
+    """In a separate session: what is typed on the screen is no signal to it. In color, as a table whatever is usual,
     and without a line of progress, which would replace itself."""
     variables = {
         "KOHORT_COLOR": "always",

@@ -91,7 +91,7 @@ class OutputScreen(TextScreen):
 
 
 class ChangeScreen(OutputScreen):
-    """The preview of a change, whose command waits for consent: it goes on when the answer is typed in full, `yes` or
+    """The preview of a change, whose command waits for consent: it continues when the answer is typed in full, `yes` or
     the name of a protected context. With --read-only, a preview that cannot be executed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
