@@ -64,6 +64,10 @@ class Served:
         self._process.kill()
         self.wait()
 
+    def freeze(self) -> None:
+        """Have it answer nothing from now on."""
+        self._process.send_signal(signal.SIGSTOP)
+
     def stop(self, number: int = signal.SIGTERM) -> int:
         self._process.send_signal(number)
         return self.wait()

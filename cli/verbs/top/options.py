@@ -29,7 +29,7 @@ class TopOptions(HistoryOptions):
     every: Annotated[
         float,
         duration_option(
-            "--every", "Time between two readings of what is on screen.", "seconds", LEAST_EVERY_S, 3600.0
+            "--every", "Time between two readings of what is on screen.", "s", LEAST_EVERY_S, 3600.0
         ),
     ] = 2.0
     read_only: Annotated[bool, option("--read-only", "Offer no changes.")] = False

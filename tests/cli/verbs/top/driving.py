@@ -97,6 +97,15 @@ class Driven:
             "all groups are read",
         )
 
+    async def later(self, by_ms: int) -> "Driven":
+        """Another reading of the groups that it has read, by a clock that is so much later, and stands still then."""
+        self.app.at_ms = self.app.now_ms() + by_ms
+        self.app.poller.refresh()
+        return await self.wait_for(
+            lambda: all(seen.at_ms == self.app.at_ms for seen in self.app.sight.groups.values()),
+            "another reading",
+        )
+
 
 def drive(
     course: Callable[[Driven], Coroutine[Any, Any, T]],
