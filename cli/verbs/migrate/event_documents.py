@@ -93,13 +93,14 @@ class Event:
         return self.count("step") or 0, self.count("round") or 0
 
     @property
-    def round_text(self) -> str:
-        step, round_ = self.place
-        return f"step {step}{f', round {round_}' if round_ else ''}" if step else "before step 1"
-
-    @property
     def place_text(self) -> str:
-        return f"{'rollback, ' if self.truth('rollback') else ''}{self.round_text}"
+        return f"{'rollback, ' if self.truth('rollback') else ''}{place_text(self.place)}"
+
+
+def place_text(place: Place, within: str = "") -> str:
+    """`step 2, round 1` with a word such as `in ` before it; or `before step 1`."""
+    step, round_ = place
+    return f"{within}step {step}{f', round {round_}' if round_ else ''}" if step else "before step 1"
 
 
 def event_document(group: str, plan: str, facts: Facts) -> EventDocument:

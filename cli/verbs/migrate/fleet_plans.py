@@ -11,10 +11,10 @@ from cli.render.cells import Cell, duration_cell
 from cli.render.document import Block, Document, Heading, Table, Text, columns, table_of
 from cli.render.lines import Role
 from cli.selection import ReusableSource
-from cli.verbs.migrate.event_documents import Facts
+from cli.verbs.migrate.event_documents import Facts, place_text
 from cli.verbs.migrate.options import FleetOptions
 from cli.verbs.migrate.prepare import PreparedPlan, check_runnable, prepare
-from cli.verbs.migrate.preview import place_text, plan_data, restarts_to_come, stops_table
+from cli.verbs.migrate.preview import plan_data, restarts_to_come, stops_table
 from cli.verbs.migrate.settings import RunSettings
 from cli.verbs.plan.files import read_plan
 from groups.counts import counted
@@ -249,7 +249,7 @@ def _state(prepared: PreparedPlan, group: FleetGroup, *, is_canary: bool) -> str
         return "to be rolled back"
     if not group.has_begun:
         return "canary" if is_canary else "to do"
-    return f"continues at {place_text(prepared.place)}"
+    return f"continues {place_text(prepared.place, 'at ')}"
 
 
 def _rules(groups: Mapping[str, FleetGroup], options: WaveOptions) -> Iterator[str]:

@@ -19,7 +19,7 @@ from cli.render.document import (
     table_of,
 )
 from cli.render.lines import Role
-from cli.verbs.migrate.event_documents import Facts, change_data, measured_data, rehearsed_data
+from cli.verbs.migrate.event_documents import Facts, change_data, measured_data, place_text, rehearsed_data
 from cli.verbs.migrate.prepare import PreparedPlan
 from cli.verbs.migrate.settings import RunSettings
 from cli.verbs.plan.blocks import rehearsed_line
@@ -208,7 +208,7 @@ def _rehearsed(prepared: PreparedPlan) -> str:
 def _begins(prepared: PreparedPlan) -> str:
     if not prepared.way.steps:
         return "Nothing was begun, so there is nothing to go back from."
-    where = f"at {place_text(prepared.place)}" if prepared.place[0] else "before step 1"
+    where = place_text(prepared.place, "at ")
     if prepared.due:
         return f"It begins {where}, with {first_names([hook.seat.label for hook in prepared.due])}."
     if not restarts_to_come(prepared):
@@ -218,10 +218,6 @@ def _begins(prepared: PreparedPlan) -> str:
     if gate is None or gate.open:
         return f"It begins {where}: the gate is open now."
     return f"It begins {where}: the gate is not open now ({'; '.join(gate.reasons)}), and is awaited."
-
-
-def place_text(place: Place) -> str:
-    return f"step {place[0]}, round {place[1]}" if place[1] else f"step {place[0]}"
 
 
 def _step_blocks(prepared: PreparedPlan, settings: RunSettings, number: int, step: Step) -> Iterator[Block]:

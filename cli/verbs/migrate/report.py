@@ -32,6 +32,7 @@ from cli.verbs.migrate.course import (
     courses_of,
     moment_text,
 )
+from cli.verbs.migrate.event_documents import place_text
 from cli.verbs.migrate.lines import MOST_NAMES, event_texts, figure_text
 from cli.verbs.migrate.picture import picture_of
 from groups.counts import counted, first_names, share
@@ -193,7 +194,7 @@ def _verdict(course: MigrationCourse) -> str:
     at = moment_text(course.ended_ms)
     where = ""
     if course.stop is not None:
-        where = f" {'in ' if course.stop.place[0] else ''}{course.stop.round_text}"
+        where = f" {place_text(course.stop.place, 'in ')}"
     match course.end:
         case "finished":
             return f"Finished at {at}; every step is complete, {_judged(course)}"

@@ -9,7 +9,7 @@ from cli.render.document import Column, columns
 from cli.render.fit import is_sentence, short_names, without_middle
 from cli.render.layout import column_lines
 from cli.render.lines import Line, Piece, Role, folded, line_width
-from cli.verbs.migrate.event_documents import Event
+from cli.verbs.migrate.event_documents import Event, place_text
 from cli.verbs.migrate.lines import answer_of, figure_text, stop_text
 from cli.verbs.migrate.telling import RunStatus
 from groups.counts import counted
@@ -141,13 +141,12 @@ def gate_lines(run: RunStatus, width: int) -> Iterator[Line]:
     if gate is None:
         return
     (step, round_), plan = run.place, run.plan
-    where = f"step {step}" if step else "before step 1"
-    if round_ and round_ < round_count(plan.steps[step - 1]):
-        where += f", round {round_}"
+    if round_ and round_ >= round_count(plan.steps[step - 1]):
+        round_ = 0  # The gate of the whole step
     left = "" if gate.open else f"; the run stops in {seconds_text(max(run.gives_up_s - run.waits_s, 0))}"
     yield ()
     yield (
-        Piece(f"Gate of {where}: " if step else f"Gate {where}: ", Role.STRONG),
+        Piece(f"Gate {place_text((step, round_), 'of ')}: ", Role.STRONG),
         Piece(answer_of(gate.open), Role.GOOD if gate.open else Role.WARNING),
         Piece(f", after {seconds_text(run.waits_s)}{left}"),
     )
