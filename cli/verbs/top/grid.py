@@ -20,6 +20,7 @@ from cli.verbs.top.tables import GridRow, GridTable, GridView
 
 GAP = 2
 WIDEST = 60  # Of a column that is not the last
+LEAST_FIRST = 24  # The most of the first column where the screen is narrow: others are seen next to it
 SAMPLE = 400  # Rows that decide the widths of columns
 
 
@@ -119,7 +120,8 @@ class Grid(ScrollView, can_focus=True):
             texts = (text_width(_text(row, number, column.name)) for row in sample)
             widest = max(texts, default=0)
             width = max(len(column.name) + 1, column.least_width, widest)
-            self._widths.append(width if number == last else min(width, WIDEST))
+            most = WIDEST if number else min(WIDEST, max(LEAST_FIRST, self.size.width * 3 // 10))
+            self._widths.append(width if number == last else min(width, most))
 
     # Drawing
 
@@ -289,8 +291,7 @@ class Grid(ScrollView, can_focus=True):
         self.cursor = max(0, min(max(self.cursor, first), first + page - 1, len(self._rows) - 1))
 
     def on_resize(self) -> None:
-        self._keep_in_sight()
-        self.post_message(self.Moved())
+        self._arrange()
 
 
 def _text(row: GridRow, number: int, column: str) -> str:
@@ -298,7 +299,7 @@ def _text(row: GridRow, number: int, column: str) -> str:
 
 
 def _fitted(text: str, width: int, is_number: bool) -> str:
-    missing = width - text_width(text)
-    if missing < 0:
-        return without_middle(text, width, width // 3)
+    if text_width(text) > width:
+        text = without_middle(text, width, width // 3)
+    missing = width - text_width(text)  # also after a wide character that did not fit
     return " " * missing + text if is_number else text + " " * missing

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from cli.render.cells import Cell, Duration
+from cli.render.cells import Cell, Duration, safe_text
 from cli.render.headings import role_of
-from cli.render.lines import Role
+from cli.render.lines import Line, Piece, Role
 from cli.verbs.top.sight import Recent, SeenGroup, Sight, rebalances_of_hour
 from cli.verbs.top.tables import GridColumn, GridRow, GridTable, SortValue
 from cli.verbs.watch.event_text import clock_text
 from groups.diagnosis.diagnose import Health
+from groups.findings import Level
 from groups.lag import longest_lag_ms, topics_read, total_lag
 from groups.listing import GroupListing
 
@@ -30,6 +31,7 @@ GROUP_COLUMNS = (
 """What matters most is seen in 80 columns; the others by scrolling."""
 STATE, HEALTH, READ, WRITTEN, REBALANCES = 1, 5, 6, 7, 8  # Positions
 _ROLES = {Health.OK: Role.GOOD, Health.WARNING: Role.WARNING, Health.ERROR: Role.BAD}
+LEVEL_ROLES = {Level.ERROR: Role.BAD, Level.WARNING: Role.WARNING, Level.NOTE: Role.FAINT}
 _SEVERITY = {Health.OK: 0, Health.WARNING: 1, Health.ERROR: 2}
 
 
@@ -94,6 +96,24 @@ def _group_cells(
     yield (group.protocol if group is not None else listing.protocol) or None
     yield None if seen is None else clock_text(seen.at_ms)[:8]
     yield _finding(seen)
+
+
+def finding_line(sight: Sight, name: str | None) -> Line:
+    """The worst that is known of a group, or what is not known yet."""
+    seen = None if name is None else sight.groups.get(name)
+    if seen is None:
+        return (Piece("" if name is None else "Not read yet.", Role.FAINT),)
+    if seen.polled.error:
+        return (Piece(f"It cannot be read: {safe_text(seen.polled.error)}", Role.BAD),)
+    diagnosis = seen.history.diagnosis
+    if diagnosis is None or not diagnosis.findings:
+        is_known = diagnosis is not None and sight.past_ms is None
+        return (Piece("No problem found so far." if is_known else "", Role.FAINT),)
+    worst = diagnosis.findings[0]
+    return (
+        Piece(f"{worst.level.value}: ", LEVEL_ROLES.get(worst.level, Role.PLAIN)),
+        Piece(safe_text(worst.message)),
+    )
 
 
 def health_of(seen: SeenGroup | None) -> Health | None:

@@ -6,12 +6,11 @@ from cli.render.cells import safe_text
 from cli.render.headings import role_of
 from cli.render.lines import CUT, Line, Piece, Role, folded
 from cli.verbs.describe.migration import leading_text, waits_text
-from cli.verbs.top.group_rows import rate_text
+from cli.verbs.top.group_rows import LEVEL_ROLES, rate_text
 from cli.verbs.top.sight import SeenGroup, Sight
 from cli.verbs.watch.event_text import epoch_words, places_text
 from cli.verbs.watch.state import WatchedGroup, owners_are_shown
 from groups.counts import counted, first_names
-from groups.findings import Level
 from groups.lag import longest_lag_ms, total_lag
 from groups.model import Group, GroupState, GroupType
 from groups.times import duration_text
@@ -20,7 +19,6 @@ from migration.inspection import Inspection, inspect
 
 MOST_LINES = 2  # Of a sentence: all of it is on the screen of findings
 SETTLED = (GroupState.STABLE, GroupState.EMPTY)
-LEVELS = {Level.ERROR: Role.BAD, Level.WARNING: Role.WARNING, Level.NOTE: Role.FAINT}
 
 
 def group_on_screen(sight: Sight, name: str) -> Group | None:
@@ -110,7 +108,7 @@ def _verdict(sight: Sight, seen: SeenGroup | None) -> Iterator[tuple[str, Role]]
     if diagnosis.findings:
         worst, *others = diagnosis.findings
         more = f" ({len(others):,} more: f)" if others else ""
-        yield f"{worst.level.value}: {worst.message}{more}", LEVELS.get(worst.level, Role.PLAIN)
+        yield f"{worst.level.value}: {worst.message}{more}", LEVEL_ROLES.get(worst.level, Role.PLAIN)
     elif sight.past_ms is None:
         yield "No problem found so far.", Role.GOOD
 

@@ -2,7 +2,10 @@
 
 import time
 
+from textual.notifications import SeverityLevel
+
 from cli.options import SourceOptions
+from cli.render.cells import safe_text
 from cli.verbs.top.confined import out_of_reach
 from cli.verbs.top.ending import EndingApp
 from cli.verbs.top.options import TopOptions
@@ -26,6 +29,17 @@ class Host(EndingApp):
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,  # noqa: ARG002  (names in messages are not Textual's markup)
+    ) -> None:
+        super().notify(safe_text(message), title=title, severity=severity, timeout=timeout, markup=False)
 
     def focus_on(self, focus: Focus) -> None:
         self.poller.focus(focus)

@@ -14,7 +14,7 @@ from cli.render.cells import safe_text
 from cli.verbs.top.completions import SUBJECTS, Known, completions
 from cli.verbs.top.words import Command, command_of
 
-HINT = "a screen, or a command: group billing, describe, offsets reset --to-latest; Tab completes, Esc leaves"
+HINT = "a screen such as topics, or a command such as why --since 1h"
 SHOWN = 6  # Completions above the line
 
 Opened = tuple[str, ...]  # A screen and what it is about
@@ -49,7 +49,8 @@ class CommandLine(ModalScreen[Opened | Command | None]):
             id="line",
             compact=True,
         )
-        line.border_title = ":"
+        line.border_title = "Go to a screen, or run a command"
+        line.border_subtitle = "Tab completes, Enter goes there, Esc leaves"
         yield line
 
     def on_mount(self) -> None:

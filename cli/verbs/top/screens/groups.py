@@ -5,10 +5,12 @@ from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.widget import Widget
 
 from cli.verbs.top.grid import Grid
-from cli.verbs.top.group_rows import GroupRows, has_problem
+from cli.verbs.top.group_rows import GroupRows, finding_line, has_problem
 from cli.verbs.top.options import option_words
+from cli.verbs.top.roles import Lines
 from cli.verbs.top.screens.acting import ActingScreen
 from cli.verbs.top.sight import Focus, Sight
 from groups.counts import counted, first_names
@@ -16,6 +18,7 @@ from groups.listing import Cause
 
 
 class GroupsScreen(ActingScreen):
+    CSS = "#finding { height: 2; padding: 0 1; background: $boost; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "problems", "Problems", tooltip="Only groups with a problem, or all")
     ]
@@ -24,12 +27,22 @@ class GroupsScreen(ActingScreen):
     def __init__(self) -> None:
         super().__init__()
         self._rows = GroupRows()
+        self._problems = 0
+
+    def below(self) -> list[Widget]:
+        return [Lines(id="finding")]
 
     def wanted(self) -> Focus:
         return Focus(visible=tuple(self.grid.visible_keys))
 
     def draw(self, sight: Sight) -> None:
-        self.grid.show(self._rows.table(sight))
+        table = self._rows.table(sight)
+        self._problems = sum(map(has_problem, table.rows))
+        self.grid.show(table)
+
+    def on_grid_moved(self) -> None:
+        super().on_grid_moved()
+        self.query_one("#finding", Lines).show([finding_line(self.app.sight, self.grid.key)])
 
     @property
     def title_parts(self) -> list[str]:
@@ -41,6 +54,7 @@ class GroupsScreen(ActingScreen):
         absent = [problem.subject for problem in sight.problems if problem.cause is Cause.ABSENT]
         return [
             of,
+            *([f"{self._problems:,} with problems"] if self._problems else []),
             *([selected] if selected else []),
             *([f"no group {first_names(absent, 3)}"] if absent else []),
             *([f"{unread:,} still to be read"] if unread else []),

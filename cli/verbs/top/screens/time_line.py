@@ -3,11 +3,13 @@
 import time
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
+from cli.render.cells import safe_text
 from cli.verbs.top.host import Host
 from groups.times import read_moment
 
@@ -24,7 +26,8 @@ class TimeLine(ModalScreen[int | None]):
 
     def compose(self) -> ComposeResult:
         line = Input(placeholder="03:07, 2h for two hours ago, 2026-03-01T03:07:00Z", id="line", compact=True)
-        line.border_title = "show the groups as they were at"
+        line.border_title = "Show the groups as they were at (UTC)"
+        line.border_subtitle = "Enter shows them, Esc leaves"
         yield line
 
     def on_mount(self) -> None:
@@ -34,7 +37,7 @@ class TimeLine(ModalScreen[int | None]):
         try:
             self.dismiss(moment_text(event.value.strip(), self.app.now_ms()))
         except ValueError as error:
-            self.query_one("#line", Input).border_title = str(error)
+            self.query_one("#line", Input).border_title = Text(safe_text(str(error)))
 
 
 def moment_text(text: str, now_ms: int) -> int:
