@@ -1,6 +1,6 @@
 """The keys that can be pressed: the important ones in the last line of a screen, and all of them by their place."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple
 
@@ -33,6 +33,7 @@ NAMES = {
     "left_square_bracket": "[",
     "right_square_bracket": "]",
 }
+FIRST = ("enter", "s", "slash", "escape", "e")
 LAST = ("colon", "question_mark", "q")  # At the end of the line, whatever else fits
 TEXTUALS_OWN = (
     "app.focus_next",
@@ -127,13 +128,13 @@ class KeyLine(Widget):
                 self._append(text, key)
             text.append(" " * GAP + self._hint, self.get_component_rich_style("key-line--hint"))
             return text
-        keys = list(important_keys(self.screen))
+        keys = important_keys(self.screen)
         last = [key for name in LAST for key in keys if name in key.keys]
         room = width - sum(key.width + GAP for key in last)
         for key in keys:
             if key in last:
                 continue
-            if text.cell_len + GAP + key.width > room:
+            if text.cell_len + GAP + key.width > room - 2 * GAP:
                 text.append(f" {CUT}")
                 break
             self._append(text, key)
@@ -155,8 +156,7 @@ class KeyLine(Widget):
                 self.app.simulate_key(key)
 
 
-def important_keys(screen: Screen[Any]) -> Iterator[Key]:
-    """The table's first: how to open, sort and filter is what a stranger looks for."""
-    places = keys_by_place(screen)
-    for place in (Place.TABLE, Place.SCREEN, Place.EVERYWHERE):
-        yield from (key for key in places[place] if key.is_important)
+def important_keys(screen: Screen[Any]) -> list[Key]:
+    """How to open, sort and filter is first: a stranger looks for that."""
+    keys = [key for place in keys_by_place(screen).values() for key in place if key.is_important]
+    return sorted(keys, key=lambda key: FIRST.index(key.keys[0]) if key.keys[0] in FIRST else len(FIRST))
