@@ -1,6 +1,6 @@
 """Groups as they were at a moment, from their histories: a source like any other, of what records of the past show."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from cli.sources.history.read import GroupHistoryRead
 from cli.sources.source import ReadResult, Source
@@ -133,12 +133,12 @@ def _members(course: Course, owners: Sequence[Holding], protocol: MemberProtocol
     return tuple(members)
 
 
-def moments_of(read: GroupHistoryRead, group: str | None) -> list[int]:
-    """When rebalances began and ended, in ms, in order: of one group, or of all."""
-    courses = read.courses.values() if group is None else filter(None, [read.courses.get(group)])
+def moments_of(read: GroupHistoryRead, includes: Callable[[str], bool]) -> list[int]:
+    """When rebalances of some groups began and ended, in ms, in order."""
     times = {
         time // US_PER_MS
-        for course in courses
+        for name, course in read.courses.items()
+        if includes(name)
         for rebalance in course.rebalances
         for time in (rebalance.start, rebalance.end)
         if time is not None

@@ -112,7 +112,7 @@ class TopApp(Host):
         as_of_ms = moment(source.as_of, "--as-of")
         if as_of_ms is not None:
             source = replace(source, as_of=str(as_of_ms))
-        self.source = source
+        self.source, self._choice = source, choice
         opened = ReusableSource(source, self._report)
         self.poller = Poller(opened, self.options.every, self._seen, self.now_ms, choice, as_of_ms)
         file = self.options.journal or self.options.replay
@@ -186,7 +186,7 @@ class TopApp(Host):
         self.exit(return_code=1)
 
     def _draw(self) -> None:
-        if show := getattr(self.screen, "show_sight", None):
+        if self.screen.is_mounted and (show := getattr(self.screen, "show_sight", None)):
             show(self.sight)
 
     # The past
@@ -218,7 +218,7 @@ class TopApp(Host):
             self._with_past(lambda past: self.poller.look_at(past.moment(at_ms)), since_ms)
 
     def _step(self, by: int, past: Past) -> None:
-        at_ms = past.step(self._subject, self._moment_ms, by)
+        at_ms = past.step(self._is_stepped, self.sight.past_ms, by)
         if at_ms is not None:
             self.poller.look_at(past.moment(at_ms))
         elif by > 0:
@@ -227,17 +227,13 @@ class TopApp(Host):
             begin = f" since {format_moment(past.begin_ms)}; t opens an earlier time" if past.begin_ms else ""
             self.notify(f"no earlier rebalance is known{begin}")
 
-    @property
-    def _moment_ms(self) -> int | None:
-        return self.sight.past_ms
-
-    @property
-    def _subject(self) -> str | None:
-        """The group of the screen, if it is about one."""
-        return self.group if isinstance(self.screen, GroupScreen) else None
+    def _is_stepped(self, group: str) -> bool:
+        """Whether a group is on screen: the one that the screen is about, or one of the list."""
+        subject = getattr(self.screen, "group", None)
+        return self._choice.includes(group) if subject is None else group == subject
 
     def _with_past(self, then: Callable[[Past], None], since_ms: int | None = None) -> None:
-        """Read the past beside the screens, and go on with it. What was read is kept while a moment of it is shown."""
+        """Read the past in a thread, and continue with it. What was read is kept while a moment of it is shown."""
         is_shown = self.sight.past_ms is not None or self.now_ms() - self._past_ms <= KEPT_MS
         if self._past is not None and is_shown and since_ms is None:
             then(self._past)

@@ -36,6 +36,10 @@ class GroupChoice:
         absent = [name for name in self._named if name not in existing]
         return replace(listed, problems=tuple(map(_absent, absent)))
 
+    def includes(self, group: str) -> bool:
+        """Whether a group has one of the chosen names, as far as it has been read which these are."""
+        return self._filters.may_mean(group)
+
     def _narrowed(self, source: Source) -> GroupFilter:
         listed = source.select_groups(self._filters, described=False)
         names = [group.id for group in listed.items]

@@ -20,7 +20,7 @@ class Host(EndingApp):
     is_read_only: bool
     sight: Sight
     poller: Poller
-    activity: str  # What takes longer beside the screens; empty: nothing
+    activity: str  # What takes longer, in a thread; empty: nothing
 
     @property
     def group(self) -> str | None:

@@ -1,7 +1,7 @@
-"""The past of what the screens show: read beside them, and then shown moment by moment."""
+"""The past of what the screens show: read by a thread, and then shown moment by moment."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cli.options import SourceOptions
@@ -86,10 +86,10 @@ class Past:
             source = RecordedSource(self.recording, self.read.source, at_ms)
         return PastMoment(at_ms=at_ms, source=source, read=self.read, recording=self.recording)
 
-    def step(self, group: str | None, now_ms: int | None, by: int) -> int | None:
-        """The begin or end of a rebalance before (-1) or after a moment, of one group or of all; None: there is none.
-        `now_ms`: None is the present."""
-        moments = moments_of(self.read, group)
+    def step(self, includes: Callable[[str], bool], now_ms: int | None, by: int) -> int | None:
+        """The begin or end of a rebalance of some groups, before (-1) or after a moment; None: there is none. `now_ms`:
+        None is the present."""
+        moments = moments_of(self.read, includes)
         if by < 0:
             position = (len(moments) if now_ms is None else bisect_left(moments, now_ms)) - 1
         else:

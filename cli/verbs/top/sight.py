@@ -218,7 +218,7 @@ def in_turn(sight: Sight, focus: Focus) -> tuple[list[str], list[str]]:
 
 
 def is_old(seen: SeenGroup | None, now_ms: int) -> bool:
-    """Whether a group that is not in sight is to be read again."""
+    """Whether a group that is not in sight must be read again."""
     if seen is None:
         return True
     return now_ms - seen.at_ms >= (SECOND_MS if seen.history.diagnosis is None else SELDOM_MS)

@@ -21,7 +21,7 @@ from cli.verbs.top.tables import filter_words
 from groups.times import duration_text, format_moment
 
 FILTER_HINT = "words of the name, -without"
-AGE_MS = 5_000  # Figures that are older than this, and than three readings, have their age beside their time
+AGE_MS = 5_000  # Figures that are older than this, and than three readings, are shown with their age
 
 
 class TableScreen(Screen[None]):

@@ -155,8 +155,9 @@ def test_a_cluster_that_never_answered_ends_it_as_other_commands(kohort: Kohort)
 def test_it_ends_at_once_while_a_broker_does_not_answer(kohort: Kohort, tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         make_groups(served, "billing")
-        with running_on_terminal(kohort, tmp_path, "top", "-b", served.bootstrap, "--every", "0.2") as top:
-            top.wait_for(lambda run: "billing" in run.stderr, "the list")  # where Textual draws
+        words = ["top", "-b", served.bootstrap, "--every", "0.2"]
+        with running_on_terminal(kohort, tmp_path, *words, is_whole=True) as top:
+            top.wait_for(lambda run: "billing" in run.stdout, "the list")
             served.freeze()
             time.sleep(1)
             os.write(top.controller, b"q")

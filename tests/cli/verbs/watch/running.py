@@ -84,8 +84,9 @@ def on_terminal(
     lines: int = 24,
     term: str = "xterm",
     program: str | None = None,
+    is_whole: bool = False,
 ) -> Iterator[Terminal]:
-    """Run it on a terminal of that size; ended after the block at the latest."""
+    """Run it on a terminal of that size; ended after the block at the latest. `is_whole`: stderr is it too."""
     controller, terminal = pty.openpty()
     resize(controller, columns, lines)
     errors = directory / "terminal.err"
@@ -93,7 +94,8 @@ def on_terminal(
         # A separate process group, in a session that has others: it can be stopped as by Ctrl-Z.
         process = subprocess.Popen(
             [program or kohort.executable, *words(*arguments)],
-            stdin=terminal, stdout=terminal, stderr=stderr, env={**kohort.env, "TERM": term}, process_group=0,
+            stdin=terminal, stdout=terminal, stderr=terminal if is_whole else stderr,
+            env={**kohort.env, "TERM": term}, process_group=0,
         )  # fmt: skip
     os.close(terminal)
     said: list[bytes] = []
