@@ -88,13 +88,6 @@ class Guard:
             report(f"the previous certificate is still used: {error}")
 
 
-def refuse_guard(options: GuardOptions, needs: str) -> None:
-    """UsageError: an option is given that does nothing without another one."""
-    for name in ("tls_certificate", "tls_key", "tls_client_ca", "access", "token_file"):
-        if getattr(options, name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} needs {needs}")
-
-
 def guard_of(options: GuardOptions, default: str) -> Guard:
     """The guard of the address, `default` if none is given. UsageError: other machines could reach it without TLS and a
     login, or a file cannot be used."""

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+from cli.errors import UsageError
 from cli.options import option
 
 _guarding = partial(option, rich_help_panel="TLS and access")
@@ -38,3 +39,10 @@ class GuardOptions:
     token_file: Annotated[
         Path | None, _guarding("--token-file", "Accept the bearer token in this file.", "FILE")
     ] = None
+
+
+def refuse_guard(options: GuardOptions, needs: str) -> None:
+    """UsageError: an option is given that does nothing without another one."""
+    for name in ("tls_certificate", "tls_key", "tls_client_ca", "access", "token_file"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} needs {needs}")

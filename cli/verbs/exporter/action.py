@@ -24,7 +24,8 @@ from cli.verbs.exporter.endpoint import METRICS, ExporterPages
 from cli.verbs.exporter.newest_page import NewestPage, now_ms
 from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
 from cli.verbs.exporter.page import PageLimits
-from cli.web_guard import Guard, guard_of, refuse_guard
+from cli.web_guard import Guard, guard_of
+from cli.web_guard_options import refuse_guard
 from coordinator.server.listener import CannotListen
 from coordinator.server.web import WebServer
 from groups.counts import counted

@@ -10,8 +10,7 @@ from cli.options import SourceOptions
 from cli.output import notice
 from cli.render.redraw import can_draw
 from cli.verbs.top.options import TopOptions
-from cli.web_guard import refuse_guard
-from cli.web_guard_options import GuardOptions
+from cli.web_guard_options import GuardOptions, refuse_guard
 from wire.extras import install_command, is_installed
 
 EXTRA = "top"
@@ -23,9 +22,9 @@ def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> 
     if not options.web and sys.stdout.isatty() and not can_draw(sys.stdout):
         from cli.verbs.top.once import print_list
 
-        notice(
-            f"TERM={os.environ.get('TERM', '')} names a terminal without screens: the list is printed once"
-        )
+        term = os.environ.get("TERM")
+        what = f"TERM={term} is a terminal without screens" if term else "TERM is not set"
+        notice(f"{what}: the list is printed once")
         print_list(options.selection, source)
         return
     if not is_installed(EXTRA):
