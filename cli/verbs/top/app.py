@@ -26,12 +26,16 @@ from cli.verbs.top.poller import Poller
 from cli.verbs.top.screens.cluster import ClusterScreen
 from cli.verbs.top.screens.command_line import CommandLine, Opened
 from cli.verbs.top.screens.contexts import ContextsScreen
+from cli.verbs.top.screens.finding import FindingScreen
 from cli.verbs.top.screens.group import GroupScreen
 from cli.verbs.top.screens.groups import GroupsScreen
 from cli.verbs.top.screens.keys import KeysScreen
+from cli.verbs.top.screens.member import MemberScreen
 from cli.verbs.top.screens.output import ChangeScreen, OutputScreen, TextScreen
+from cli.verbs.top.screens.partition import PartitionScreen
 from cli.verbs.top.screens.plan import PlanScreen
 from cli.verbs.top.screens.time_line import TimeLine
+from cli.verbs.top.screens.topic import TopicScreen
 from cli.verbs.top.screens.topics import TopicsScreen
 from cli.verbs.top.sight import HOUR_MS, Sight
 from cli.verbs.top.theme import first_theme, is_colorless, theme_after
@@ -44,6 +48,10 @@ KEPT_MS = 30_000  # How long the past that was read may be used for the present
 SCREENS: dict[str, Callable[..., Screen[None]]] = {
     "groups": GroupsScreen,
     "group": GroupScreen,
+    "member": MemberScreen,
+    "partition": PartitionScreen,
+    "finding": FindingScreen,
+    "topic": TopicScreen,
     "topics": TopicsScreen,
     "cluster": ClusterScreen,
     "contexts": ContextsScreen,
@@ -279,8 +287,8 @@ class TopApp(Host):
     @property
     def group(self) -> str | None:
         for screen in reversed(self.screen_stack):
-            if isinstance(screen, GroupScreen):
-                return screen.group
+            if isinstance(group := getattr(screen, "group", None), str):
+                return group
             if isinstance(screen, GroupsScreen):
                 return screen.grid.key
         return None

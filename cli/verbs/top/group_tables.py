@@ -23,7 +23,7 @@ from groups.waits import labels_of
 from migration.inspection import InspectedMember, inspect
 
 BARS = "▁▂▃▄▅▆▇█"
-SPARKS = 20  # Samples of a sparkline
+SPARKS = 10  # Samples of a sparkline
 LABEL = 30  # Width of names of members and topics; more only if they would not stay unique
 MemberColumn = tuple[str, Callable[[InspectedMember], Cell]]
 
@@ -153,8 +153,8 @@ def partitions_table(sight: Sight, name: str) -> GridTable:
         ("#LAG-TIME", lag_time),
         ("#READ/S", lambda row: rate_cell(_rates(seen, row)[0])),
         ("#WRITTEN/S", lambda row: rate_cell(_rates(seen, row)[1])),
-        ("TREND", lambda row: sparkline(samples_of(seen, row))),
         ("OWNER", lambda row: None if row.member is None else owners.get(row.member.id, row.member.id)),
+        ("TREND", lambda row: sparkline(samples_of(seen, row))),
         ("#COMMITTED", lambda row: row.committed),
         ("#LOG-END", lambda row: row.end),
     )

@@ -1,19 +1,26 @@
 """The owners of a group's partitions over time, in lanes of letters."""
 
-from collections.abc import Mapping
-from string import ascii_letters
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from string import ascii_lowercase, ascii_uppercase
+from typing import Self, TypeAlias
 
-from cli.render.cells import Duration
+from cli.render.cells import Duration, safe_text, text_width
+from cli.render.fit import without_middle
+from cli.render.lines import Line, Piece, Role
 from cli.verbs.top.tables import GridTable, grid_of
-from cli.verbs.watch.event_text import places_text
+from cli.verbs.watch.event_text import clock_text, places_text
 from cli.verbs.watch.events import Place
 from cli.verbs.watch.picture import UNKNOWN, Owner, OwnershipHistory, OwnershipLane, Run, shown_owners
 from cli.verbs.watch.state import WatchState
 from groups.model import by_topic
+from groups.times import duration_text
 
 KEPT_MS = 600_000
+LETTERS = ascii_uppercase + ascii_lowercase
 NO_OWNER, NOT_SHOWN, MORE = "·", "?", "+"
+LONGEST = 24  # Of a lane's name
 Track: TypeAlias = tuple[tuple[int, Owner], ...]
 Tracks: TypeAlias = Mapping[Place, Track]
 """By partition: each owner since when, in order; `UNKNOWN` while brokers do not show it."""
@@ -35,50 +42,96 @@ def tracks_after(before: Tracks, state: WatchState, group: str) -> Tracks:
     return tracks
 
 
-def history_of(tracks: Tracks, end_ms: int) -> OwnershipHistory:
-    runs = {}
-    for place, track in tracks.items():
-        ends = [*(at_ms for at_ms, _ in track[1:]), end_ms]
-        runs[place] = tuple(Run(start, end, owner) for (start, owner), end in zip(track, ends, strict=True))
-    return OwnershipHistory.of(runs)
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lanes:
     """A lane per set of partitions that had the same owners at the same times, in marks of equal time."""
 
-    def __init__(self, history: OwnershipHistory, start_ms: int, end_ms: int, marks: int) -> None:
-        self._history, self._start_ms, self._end_ms, self._marks = history, start_ms, end_ms, marks
-        values = (run.value for lane in history.lanes for run in lane.runs if run.end_ms >= start_ms)
-        owners = [owner for owner in dict.fromkeys(values) if owner is not None and owner != UNKNOWN]
-        letters = [*ascii_letters[26:], *ascii_letters[:26]]
-        self.letters = {owner: (letters[n] if n < len(letters) else MORE) for n, owner in enumerate(owners)}
+    history: OwnershipHistory
+    start_ms: int
+    end_ms: int
+    marks: int  # How many letters a lane has
+    letters: Mapping[str, str]  # By owner
 
-    @property
-    def mark_ms(self) -> float:
-        return (self._end_ms - self._start_ms) / self._marks
+    @classmethod
+    def of(cls, runs: Mapping[Place, Sequence[Run]], start_ms: int, end_ms: int, marks: int) -> Self:
+        """`runs`: of each partition between the two times."""
+        shown = {
+            place: tuple(run for run in listed if run.end_ms >= start_ms) for place, listed in runs.items()
+        }
+        history = OwnershipHistory.of(shown)
+        seen = sorted((run.start_ms, run.value or "") for lane in history.lanes for run in lane.runs)
+        owners = [owner for owner in dict.fromkeys(owner for _, owner in seen) if owner not in ("", UNKNOWN)]
+        names = zip_longest(owners, LETTERS[: len(owners)], fillvalue=MORE)
+        return cls(history=history, start_ms=start_ms, end_ms=end_ms, marks=marks, letters=dict(names))
+
+    def moved_since(self, at_ms: int) -> bool:
+        return any(run.start_ms > at_ms for lane in self.history.lanes for run in lane.runs[1:])
+
+    def legend(self) -> str:
+        """The times, and the meaning of letters; with `+` for owners beyond the letters."""
+        owners = [f"{letter}={owner}" for owner, letter in self.letters.items()]
+        span = duration_text(self.end_ms - self.start_ms)
+        each = duration_text(self._mark_ms)
+        until = f"the last {span} until {clock_text(self.end_ms)[:8]}Z, {each} a mark"
+        return "  ".join([f"{until}:", *owners, f"{NO_OWNER}=no owner", f"{NOT_SHOWN}=not shown"])
 
     def table(self) -> GridTable:
         return grid_of(
-            self._history.lanes,
-            lambda lane: places_text(by_topic(lane.places)),
-            ("PARTITIONS", lambda lane: places_text(by_topic(lane.places))),
-            ("OWNERS", self._text),
+            self.history.lanes,
+            _places,
+            ("PARTITIONS", lambda lane: without_middle(_places(lane), LONGEST, 6)),
+            ("OWNERS", self.text),
             ("OWNER", lambda lane: None if lane.runs[-1].value == UNKNOWN else lane.runs[-1].value),
-            ("#UNOWNED-TIME", lambda lane: Duration(lane.without_owner_ms)),
+            (
+                "#UNOWNED-TIME",
+                lambda lane: Duration(lane.without_owner_ms) if lane.without_owner_ms else None,
+            ),
         )
 
-    def _text(self, lane: OwnershipLane) -> str:
-        """A mark shows that there was no owner if there was none at any time in it; else who owned it at its end."""
-        text = [" "] * self._marks
-        for run in lane.runs:
-            first, last = self._mark(run.start_ms), self._mark(run.end_ms)
-            letter = {None: NO_OWNER, UNKNOWN: NOT_SHOWN}.get(run.value) or self.letters.get(
-                run.value or "", " "
+    def lines(self, most: int) -> list[Line]:
+        """The lanes that changed most, at most `most`."""
+        lanes = sorted(self.history.lanes, key=lambda lane: -len(lane.runs))[:most]
+        names = {lane: without_middle(_places(lane), LONGEST, 6) for lane in lanes}
+        width = max(map(text_width, names.values()), default=0)
+        left = len(self.history.lanes) - len(lanes)
+        more = f"{left:,} more with v" if left else ""
+        rows: list[Line] = [
+            (
+                Piece(safe_text(name) + " " * (width - text_width(name) + 2), Role.FAINT),
+                Piece(self.text(lane)),
             )
-            for mark in range(max(first, 0), last + 1):
-                if text[mark] != NO_OWNER:
-                    text[mark] = letter
-        return "".join(text)
+            for lane, name in sorted(names.items(), key=lambda item: item[0].places)
+        ]
+        return [*rows, *([(Piece(more, Role.FAINT),)] if more else [])]
+
+    def text(self, lane: OwnershipLane) -> str:
+        """A mark shows that there was no owner if there was none at any time in it; else who owned it at its end."""
+        marks = [" "] * self.marks
+        for run in lane.runs:
+            letter = {None: NO_OWNER, UNKNOWN: NOT_SHOWN}.get(run.value) or self.letters[run.value or ""]
+            for number in range(max(self._mark(run.start_ms), 0), self._mark(run.end_ms) + 1):
+                marks[number] = marks[number] if marks[number] == NO_OWNER else letter
+        return "".join(marks)
+
+    @property
+    def _mark_ms(self) -> float:
+        return max(self.end_ms - self.start_ms, 1) / self.marks
 
     def _mark(self, at_ms: int) -> int:
-        return min(int((at_ms - self._start_ms) / self.mark_ms), self._marks - 1)
+        return min(int((at_ms - self.start_ms) / self._mark_ms), self.marks - 1)
+
+
+def _places(lane: OwnershipLane) -> str:
+    return places_text(by_topic(lane.places))
+
+
+def lanes_of(tracks: Tracks, end_ms: int, marks: int) -> Lanes | None:
+    """Of what polls have shown; None before the first."""
+    starts = [track[0][0] for track in tracks.values()]
+    if not starts:
+        return None
+    runs = {}
+    for place, track in tracks.items():
+        ends = [*(at_ms for at_ms, _ in track[1:]), end_ms]
+        runs[place] = [Run(start, end, owner) for (start, owner), end in zip(track, ends, strict=True)]
+    return Lanes.of(runs, max(min(starts), end_ms - KEPT_MS), end_ms, marks)

@@ -1,58 +1,67 @@
 """One group: its members, topics, partitions and findings, the owners over time, and its events as they come."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from cli.render.cells import safe_text
-from cli.verbs.top.group_summary import summary_lines
+from cli.render.lines import Line, Piece, Role, folded
+from cli.verbs.top.grid import WIDEST, Grid
+from cli.verbs.top.group_summary import SETTLED, group_on_screen, summary_lines
 from cli.verbs.top.group_tables import (
     findings_table,
     members_table,
     partitions_table,
+    place_of,
     topics_table,
 )
+from cli.verbs.top.ownership import Lanes, lanes_of
 from cli.verbs.top.roles import Lines
 from cli.verbs.top.screens.acting import ActingScreen
+from cli.verbs.top.screens.subject import SubjectScreen, Tab, tab_bindings
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridTable
 from cli.verbs.top.words import change
 from cli.verbs.watch.event_text import clock_text
 
-TABLES: dict[str, tuple[str, Callable[[Sight, str], GridTable]]] = {
-    "members": ("m", members_table),
-    "by topic": ("b", topics_table),
-    "partitions": ("o", partitions_table),
-    "findings": ("f", findings_table),
+TABLES: Mapping[str, Callable[[Sight, str], GridTable]] = {
+    "members": members_table,
+    "by topic": topics_table,
+    "partitions": partitions_table,
+    "findings": findings_table,
 }
-EVENTS = 6  # Lines of events below the table
+TABS = (
+    Tab("members", "m", "Who owns and waits for what"),
+    Tab("by topic", "b", "Lag and rates by topic"),
+    Tab("partitions", "o", "Offsets, lag and owners"),
+    Tab("findings", "f", "Problems, and how to fix them"),
+    Tab("owners over time", "v", "Owners over the last minutes"),
+)
+LANES = "owners over time"
+TALL = 32  # Rows of a terminal that has room for lanes during a rebalance
+MOST_LANES = 8
+RECENT_MS = 120_000  # How long lanes stay after a rebalance
 
 
-class GroupScreen(ActingScreen):
-    CSS = """
-    #summary { height: auto; max-height: 6; padding: 0 1; }
-    #tabs { height: 1; color: $text-muted; }
-    #events { height: 20%; min-height: 4; border-top: solid $panel; }
+class GroupScreen(SubjectScreen, ActingScreen):
+    DEFAULT_CSS = """
+    GroupScreen #lanes { padding: 0 1; border-top: solid $panel; }
+    GroupScreen #events { height: 20%; min-height: 4; padding: 0 1; border-top: solid $panel; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key, f"table('{name}')", name.capitalize()) for name, (key, _) in TABLES.items()),
+        *tab_bindings(TABS),
         Binding("K", "remove", "Remove member", show=False),
     ]
+    tabs = TABS
 
     def __init__(self, group: str) -> None:
         super().__init__()
         self.group = group
-        self.table = "members"
-
-    def above(self) -> list[Widget]:
-        return [Lines(id="summary"), Static(id="tabs")]
 
     def below(self) -> list[Widget]:
-        return [Static(id="events", markup=False)]
+        return [Lines(id="lanes"), Lines(id="events")]
 
     def wanted(self) -> Focus:
         return Focus(opened=self.group)
@@ -61,28 +70,69 @@ class GroupScreen(ActingScreen):
     def title_parts(self) -> list[str]:
         return [f"group {self.group}"]
 
-    def draw(self, sight: Sight) -> None:
-        self.grid.show(TABLES[self.table][1](sight, self.group))
-        width = max(self.size.width - 2, 20)
-        self.query_one("#summary", Lines).show(summary_lines(sight, self.group, width))
-        self.query_one("#tabs", Static).update(self._tabs())
-        lines = [
-            f"{clock_text(line.at_ms)}  {safe_text(line.text)}"
-            for line in sight.events_of(self.group)[-EVENTS:]
-        ]
-        self.query_one("#events", Static).update("\n".join(lines) or "No event since this screen was opened.")
+    def summary(self, sight: Sight, width: int) -> list[Line]:
+        lines = summary_lines(sight, self.group, width)
+        lanes = self._lanes(sight) if self.tab.name == LANES else None
+        return lines if lanes is None else [*lines[:2], *folded(safe_text(lanes.legend()), width, Role.FAINT)]
 
-    def _tabs(self) -> Content:
-        shown = (
-            (f" {key} {name} ", "reverse" if name == self.table else "") for name, (key, _) in TABLES.items()
+    def table(self, sight: Sight) -> GridTable:
+        if self.tab.name != LANES:
+            return TABLES[self.tab.name](sight, self.group)
+        lanes = self._lanes(sight)
+        return GridTable(columns=(), rows=()) if lanes is None else lanes.table()
+
+    def draw(self, sight: Sight) -> None:
+        super().draw(sight)
+        self._draw_lanes(sight)
+        events = self.query_one("#events", Lines)
+        events.show(self._events(sight, max(events.size.width - 2, 20), max(events.size.height, 1)))
+
+    def _lanes(self, sight: Sight) -> Lanes | None:
+        watched = sight.watched.groups.get(self.group)
+        return (
+            None
+            if watched is None
+            else lanes_of(sight.owners, watched.at_ms, min(max(self.size.width - 50, 24), WIDEST))
         )
-        return Content(" ").join(Content.styled(text, style) for text, style in shown)
+
+    def _draw_lanes(self, sight: Sight) -> None:
+        """During a rebalance, and for a while after it, if there is room."""
+        widget, lanes = self.query_one("#lanes", Lines), self._lanes(sight)
+        group = group_on_screen(sight, self.group)
+        is_shown = (
+            lanes is not None
+            and group is not None
+            and self.tab.name != LANES
+            and self.size.height >= TALL
+            and (group.state not in SETTLED or lanes.moved_since(lanes.end_ms - RECENT_MS))
+        )
+        widget.display = is_shown
+        if lanes is not None and is_shown:
+            legend = folded(safe_text(lanes.legend()), max(self.size.width - 2, 20), Role.FAINT)
+            widget.show([*legend, *lanes.lines(MOST_LANES)])
+
+    def _events(self, sight: Sight, width: int, most: int) -> list[Line]:
+        if not (log := sight.events_of(self.group)):
+            return [(Piece("No event since this screen was opened.", Role.FAINT),)]
+        lines: list[Line] = []
+        for event in log[-most:]:
+            time = f"{clock_text(event.at_ms)}  "
+            (first,), *more = folded(safe_text(time + event.text), width, indent=len(time))
+            lines += [(Piece(time, Role.FAINT), Piece(first.text[len(time) :])), *more]
+        return lines[-most:]
 
     def action_remove(self) -> None:
-        if self.table == "members" and self.grid.key is not None:
+        if self.tab.name == "members" and self.grid.key is not None:
             self.app.run_command(change("members remove", self.group, "--member", self.grid.key))
 
-    def action_table(self, name: str) -> None:
-        self.table = name
-        self.grid.look(type(self.grid.view)())
-        self.draw(self.app.sight)
+    def on_grid_opened(self, event: Grid.Opened) -> None:
+        match self.tab.name:
+            case "members":
+                self.app.open_screen("member", self.group, event.key)
+            case "by topic":
+                self.app.open_screen("topic", event.key)
+            case "partitions":
+                topic, number = place_of(event.key)
+                self.app.open_screen("partition", self.group, topic, str(number))
+            case "findings":
+                self.app.open_screen("finding", self.group, event.key)

@@ -21,7 +21,7 @@ TOPIC_COLUMNS = (
 
 
 class TopicsScreen(TableScreen):
-    """Of the groups that have been read so far; Enter filters the list of groups."""
+    """Of the groups that have been read so far."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("g", "app.open('groups')", "Groups", show=False)]
 
@@ -57,4 +57,4 @@ class TopicsScreen(TableScreen):
         self.grid.show(GridTable(columns=TOPIC_COLUMNS, rows=rows))
 
     def on_grid_opened(self, event: Grid.Opened) -> None:
-        self.app.filter_groups(f"topic:{event.key}")
+        self.app.open_screen("topic", event.key)

@@ -7,6 +7,8 @@ from cli.render.cells import cell_text
 from cli.render.lines import plain
 from cli.verbs.top.group_summary import summary_lines
 from cli.verbs.top.group_tables import members_table, partitions_table, topics_table
+from cli.verbs.top.ownership import lanes_of
+from cli.verbs.top.partition_tables import commits_table
 from cli.verbs.top.sight import Sight
 from cli.verbs.top.tables import GridTable
 from groups.lag import partition_lags
@@ -107,3 +109,36 @@ def test_a_group_that_was_deleted_is_said_to_be_gone() -> None:
     sight = polled(polled(Sight(at_ms=AT_MS), AT_MS, group()), AT_MS + 2_000, None)
     assert [plain(line) for line in summary_lines(sight, "billing", 80)] == ["There is no such group."]
     assert [line.text for line in sight.log] == ["the group no longer exists"]
+
+
+def test_lanes_show_who_owned_a_partition_and_when_it_had_no_owner() -> None:
+    sight = Sight()
+    free = replace(A, owned={"orders": (0,)}), B
+    moved = replace(A, owned={"orders": (0,)}), replace(B, owned={"orders": (1,)})
+    for second, members in ((0, ()), (4, ()), (10, free), (14, free), (20, moved), (30, moved)):
+        sight = polled(sight, AT_MS + second * 1_000, group(GroupState.RECONCILING, 100, *members))
+    lanes = lanes_of(sight.owners, AT_MS + 30_000, 30)
+    assert lanes is not None
+    assert {key: values(lanes.table(), key) for key in ("PARTITIONS", "OWNERS", "OWNER")} == {
+        "PARTITIONS": ["orders:0", "orders:1", "orders:2"],
+        "OWNERS": ["A" * 30, "A" * 10 + "·" * 11 + "B" * 9, "·" * 30],
+        "OWNER": ["a", "b", "-"],
+    }
+    assert lanes.legend().startswith("the last 30 s until 03:07:30Z, 1 s a mark:  A=a  B=b")
+
+
+def test_what_ended_long_ago_is_not_in_the_lanes() -> None:
+    sight = polled(Sight(), AT_MS, group())
+    for second in (1_000, 2_000, 3_000):
+        owner = A if second % 2_000 else replace(A, owned={"orders": (1,)})
+        sight = polled(sight, AT_MS + second * 1_000, group(GroupState.RECONCILING, 100, owner))
+    assert [at_ms - AT_MS for at_ms, _ in sight.owners["orders", 0]] == [2_000_000, 3_000_000]
+
+
+def test_a_partition_shows_each_commit_that_was_seen() -> None:
+    sight = Sight()
+    for second, committed in ((0, 100), (2, 100), (4, 160), (6, 150)):
+        sight = polled(sight, AT_MS + second * 1_000, group(committed=committed))
+    table = commits_table(sight, "billing", ("orders", 0))
+    assert values(table, "SEEN-AT") == ["03:07:06.000", "03:07:04.000", "03:07:00.000"]
+    assert values(table, "STEP") == ["-10", "60", "-"]

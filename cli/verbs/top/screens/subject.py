@@ -1,0 +1,71 @@
+"""What screens of one subject have: a summary, and one or several tables of it."""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from cli.render.lines import Line
+from cli.verbs.top.roles import Lines
+from cli.verbs.top.screens.base import TableScreen
+from cli.verbs.top.sight import Sight
+from cli.verbs.top.tables import GridTable, GridView
+
+
+class Tab(NamedTuple):
+    """A table of a screen, the key that shows it, and what the help says of it."""
+
+    name: str
+    key: str
+    tooltip: str
+
+
+def tab_bindings(tabs: Sequence[Tab]) -> Iterator[BindingType]:
+    for tab in tabs:
+        yield Binding(tab.key, f"table('{tab.name}')", tab.name.capitalize(), tooltip=tab.tooltip)
+
+
+class SubjectScreen(TableScreen):
+    """Subclasses say what the summary and the tables are."""
+
+    DEFAULT_CSS = """
+    SubjectScreen #summary { max-height: 6; padding: 0 1; }
+    SubjectScreen #tabs { height: 1; color: $text-muted; }
+    """
+    tabs: ClassVar[Sequence[Tab]] = (Tab("", "", ""),)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tab = self.tabs[0]
+
+    def above(self) -> list[Widget]:
+        return [Lines(id="summary"), *([Static(id="tabs")] if len(self.tabs) > 1 else [])]
+
+    def summary(self, sight: Sight, width: int) -> list[Line]:
+        raise NotImplementedError
+
+    def table(self, sight: Sight) -> GridTable:
+        """Of the tab that is shown."""
+        raise NotImplementedError
+
+    def draw(self, sight: Sight) -> None:
+        self.grid.show(self.table(sight))
+        self.query_one("#summary", Lines).show(self.summary(sight, max(self.size.width - 2, 20)))
+        if len(self.tabs) > 1:
+            self.query_one("#tabs", Static).update(self._tabs())
+
+    def _tabs(self) -> Content:
+        shown = ((f" {tab.key} {tab.name} ", "reverse" if tab is self.tab else "") for tab in self.tabs)
+        return Content(" ").join(Content.styled(text, style) for text, style in shown)
+
+    def action_table(self, name: str) -> None:
+        self.tab = next(tab for tab in self.tabs if tab.name == name)
+        self.grid.look(GridView())
+        self.show_sight(self.app.sight)
+
+    def on_resize(self) -> None:
+        if self.is_mounted:
+            self.show_sight(self.app.sight)

@@ -1,0 +1,33 @@
+"""The screens of a group, and those that its rows open."""
+
+from pathlib import Path
+
+from cli.options import SourceOptions
+from tests.cli.verbs.top.driving import AT_MS, Driven, drive
+
+FLEET = SourceOptions(snapshot=Path(__file__).parents[3] / "golden" / "screens" / "fleet.yaml")
+
+
+def test_rows_open_members_partitions_topics_and_findings() -> None:
+    async def course(top: Driven) -> None:
+        await top.read()
+        await top.type("/audit")
+        await top.press("enter", "enter")
+        await top.wait_for("waits for itself: to revoke payments:1")
+        await top.press("enter")
+        await top.wait_for("member QwEr")
+        assert "to be revoked" in top.line_of("payments           1")
+        await top.press("enter")
+        await top.wait_for("200 offsets before the log start")
+        await top.press("escape", "escape", "b", "enter")
+        await top.wait_for("1 group with members that read it")
+        assert "assigned" in top.line_of("payments-audit")
+        await top.press("o", "down", "enter")
+        await top.wait_for("committed ")
+        await top.press("escape", "escape", "f", "enter")
+        await top.wait_for("What to do:")
+        await top.press("escape", "v")
+        await top.wait_for("A=QwErTyUiOpAsDfGhJkLzXc")
+        assert top.line_of("payments:0,1").split()[1:] == ["A", "QwErTyUiOpAsDfGhJkLzXc"]
+
+    drive(course, FLEET, at_ms=AT_MS)
