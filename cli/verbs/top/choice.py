@@ -13,7 +13,8 @@ from groups.listing import Cause, GroupFilter, GroupListing, Problem
 
 class GroupChoice:
     """Names, types and states are compared at each reading. Which groups use a protocol, read a topic or are unused is
-    known only once all of them were described: those filters apply to the first reading."""
+    known only once all of them were described: that is done once for each source (a moment of the past is another one),
+    and again after `forget`."""
 
     def __init__(self, selection: SelectionOptions) -> None:
         """UsageError: groups are both named and matched, or a filter is invalid."""
@@ -22,14 +23,15 @@ class GroupChoice:
         self._selection = selection
         self._named = () if opened_group(selection) else tuple(selection.groups or ())
         filters = group_filter(selection)
-        self._filters = _among(self._named, filters) if self._named else filters
-        self._is_narrowed = not (needs_description(selection) or filters.protocols)
+        self._filters = self._narrow = _among(self._named, filters) if self._named else filters
+        self._is_described = needs_description(selection) or bool(filters.protocols)
+        self._narrowed_for: Source | None = None
 
     def read(self, source: Source) -> ReadResult[GroupListing]:
         """The groups now; a problem for each that is named and does not exist."""
-        if not self._is_narrowed:
-            self._filters, self._is_narrowed = self._narrowed(source), True
-        listed = source.select_groups(self._filters, described=False)
+        if self._is_described and self._narrowed_for is not source:
+            self._narrow, self._narrowed_for = self._narrowed(source), source
+        listed = source.select_groups(self._narrow, described=False)
         if listed.problems or self._selection.filters:
             return listed
         existing = {group.id for group in listed.items}
@@ -39,6 +41,10 @@ class GroupChoice:
     def includes(self, group: str) -> bool:
         """Whether a group has one of the chosen names, as far as it has been read which these are."""
         return self._filters.may_mean(group)
+
+    def forget(self) -> None:
+        """Describe all groups again at the next reading."""
+        self._narrowed_for = None
 
     def _narrowed(self, source: Source) -> GroupFilter:
         listed = source.select_groups(self._filters, described=False)

@@ -104,6 +104,7 @@ class Poller:
     def refresh(self) -> None:
         """Read the list, the cluster's facts and what is on screen now, also while it is paused."""
         self._subject.asked += 1
+        self._choice.forget()
         self._wake.set()
 
     def know(self, recent: Recent) -> None:

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from cli.errors import UsageError
 from cli.options import SelectionOptions
 from cli.selection import source_of
+from cli.sources.source import Source
 from cli.verbs.top.choice import GroupChoice, opened_group
 from cli.verbs.top.options import TopOptions, option_words
 from tests.cli.verbs.top.driving import Driven, drive, many_groups, saved
@@ -55,6 +57,26 @@ def test_a_group_appears_when_it_passes_and_is_missed_when_named(tmp_path: Path)
     source = source_of(saved(tmp_path, {name: {"type": "consumer", "state": "Empty"} for name in "ab"}))
     assert named.read(source).problems == ()
     assert len(named.read(source).items) == len(empty.read(source).items) == 2
+
+
+def test_readers_of_a_topic_are_found_again_on_request_and_in_another_source(tmp_path: Path) -> None:
+    def described(*names: str) -> Source:
+        groups = {name: {"type": "consumer", "offsets": {"t": {"0": {"offset": 1}}}} for name in names}
+        return source_of(saved(tmp_path, groups))
+
+    choice, source = GroupChoice(SelectionOptions(topics=["t"])), described("a")
+
+    def names(source: Source) -> list[str]:
+        return [group.id for group in choice.read(source).items]
+
+    assert names(source) == ["a"]
+    with patch.object(source, "describe", side_effect=AssertionError("described again")):
+        assert names(source) == ["a"]
+        choice.forget()
+        with pytest.raises(AssertionError, match="described again"):
+            names(source)
+    assert names(described("a", "b")) == ["a", "b"]
+    assert names(described("b")) == ["b"]
 
 
 def test_groups_are_named_or_matched_and_filters_checked_at_once() -> None:
