@@ -36,8 +36,8 @@ def summary_lines(sight: Sight, name: str, width: int) -> list[Line]:
         return [(Piece(safe_text(_why_missing(sight, name, seen))),)]
     watched = sight.watched.groups.get(name)
     lines: list[Line] = [_state_line(group, watched)]
-    if seen is not None:
-        lines.append((Piece("  ".join(_lag_words(seen))),))
+    if seen is not None and (words := [*_lag_words(seen, is_past=sight.past_ms is not None)]):
+        lines.append((Piece("  ".join(words)),))
     for text, role in _sentences(sight, group, seen, watched):
         lines += _shortened(folded(safe_text(text), width, role))
     return lines
@@ -69,9 +69,10 @@ def _state_line(group: Group, watched: WatchedGroup | None) -> Line:
     return (Piece(f"{safe_text(kind)}  "), Piece(state, role_of("STATE")(state)), Piece(rest))
 
 
-def _lag_words(seen: SeenGroup) -> Iterator[str]:
+def _lag_words(seen: SeenGroup, *, is_past: bool) -> Iterator[str]:
     lag = total_lag(row.lag for row in seen.polled.rows)
-    yield "lag " + ("not known" if lag is None else counted(lag, "record"))
+    if lag is not None or not is_past:
+        yield "lag " + ("not known" if lag is None else counted(lag, "record"))
     lag_ms = longest_lag_ms(seen.polled.rows)
     if lag_ms is not None:
         yield f"the oldest unread is {duration_text(lag_ms)} old"
@@ -85,6 +86,8 @@ def _lag_words(seen: SeenGroup) -> Iterator[str]:
 def _sentences(
     sight: Sight, group: Group, seen: SeenGroup | None, watched: WatchedGroup | None
 ) -> Iterator[tuple[str, Role]]:
+    for text in sight.said if sight.log_of == group.id else ():
+        yield text, Role.WARNING if group.state not in SETTLED else Role.PLAIN
     last = sight.watched.last
     for problem in (last.problems if last else ())[:1]:
         yield f"{problem.subject}: {problem.message}", Role.BAD
@@ -97,7 +100,7 @@ def _sentences(
     yield from _waits(inspection)
     if watched is not None and watched.shown is not None and not owners_are_shown(watched.shown):
         yield "Brokers do not show who owns what during this rebalance: OWNS is from before.", Role.FAINT
-    if inspection.succession is not None:
+    if inspection.succession is not None and (sight.past_ms is None or group.leader is not None):
         yield leading_text(inspection, inspection.succession), Role.PLAIN
 
 

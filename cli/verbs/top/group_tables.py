@@ -12,13 +12,14 @@ from cli.verbs.top.group_rows import rate_text
 from cli.verbs.top.group_summary import SETTLED, group_on_screen
 from cli.verbs.top.sight import Sample, SeenGroup, Sight
 from cli.verbs.top.tables import Figure, GridTable, grid_of
-from cli.verbs.watch.event_text import places_text
+from cli.verbs.watch.event_text import clock_text, places_text
 from cli.verbs.watch.state import LEAST_RATE_MS, RATE_WINDOW_MS, TopicLag, topic_lags
 from groups.classic_streams import as_streams_member, streams_threads
 from groups.findings import Finding
 from groups.lag import PartitionLag, total_lag
 from groups.model import Group, GroupType, Partitions
 from groups.streams import StreamsMember
+from groups.times import format_moment
 from groups.waits import labels_of
 from migration.inspection import InspectedMember, inspect
 
@@ -49,7 +50,7 @@ def _member_columns(group: Group, labels: dict[str, str], seen: SeenGroup | None
         shown.append(("#LAG", lambda one: lags.get(one.member.id)))
     if group.state not in SETTLED and group.shares_partitions and (is_consumer or is_classic):
         shown.append(("WAITS-FOR", lambda one: waits_text(one, labels) if one.waits else None))
-    if is_consumer and any(one.target != one.owned for one in group.members):
+    if is_consumer and any(one.target not in (None, one.owned) for one in group.members):
         shown.append(("GAINS", lambda one: _without(one.member.target, one.member.owned)))
         shown.append(("REVOKES", lambda one: _without(one.member.owned, one.member.target)))
     if tasks := tasks_of(group):
@@ -138,26 +139,45 @@ def _ages(seen: SeenGroup | None) -> dict[str, Duration]:
     return ages
 
 
+PartitionColumn = tuple[str, Callable[[PartitionLag], Cell]]
+
+
 def partitions_table(sight: Sight, name: str) -> GridTable:
+    """In the past, and of a source without ends of logs, the commits alone."""
     seen, group = sight.groups.get(name), group_on_screen(sight, name)
-    labels = {} if group is None else labels_of(group)
-    names = short_names(labels.values(), LABEL)
-    owners = {member: names[label] for member, label in labels.items()}
-    topics = short_names({row.topic for row in seen.polled.rows} if seen else (), LABEL)
-    return grid_of(
-        sorted(seen.polled.rows, key=lambda row: (row.topic, row.partition)) if seen else (),
-        lambda row: place_key(row.topic, row.partition),
+    rows = sorted(seen.polled.rows, key=lambda row: (row.topic, row.partition)) if seen else []
+    topics = short_names({row.topic for row in rows}, LABEL)
+    owners = owner_names(group)
+    shown: list[PartitionColumn] = [
         ("TOPIC", lambda row: topics[row.topic]),
         ("#PARTITION", lambda row: row.partition),
-        ("#LAG", lambda row: row.lag),
-        ("#LAG-TIME", lag_time),
-        ("#READ/S", lambda row: rate_cell(_rates(seen, row)[0])),
-        ("#WRITTEN/S", lambda row: rate_cell(_rates(seen, row)[1])),
-        ("OWNER", lambda row: None if row.member is None else owners.get(row.member.id, row.member.id)),
-        ("TREND", lambda row: sparkline(samples_of(seen, row))),
-        ("#COMMITTED", lambda row: row.committed),
-        ("#LOG-END", lambda row: row.end),
-    )
+    ]
+    if not rows or any(row.end is not None or row.lag is not None for row in rows):
+        shown.append(("#LAG", lambda row: row.lag))
+        shown.append(("#LAG-TIME", lag_time))
+        shown.append(("#READ/S", lambda row: rate_cell(_rates(seen, row)[0])))
+        shown.append(("#WRITTEN/S", lambda row: rate_cell(_rates(seen, row)[1])))
+        shown.append(
+            ("OWNER", lambda row: None if row.member is None else owners.get(row.member.id, row.member.id))
+        )
+        shown.append(("TREND", lambda row: sparkline(samples_of(seen, row))))
+        shown.append(("#COMMITTED", lambda row: row.committed))
+        shown.append(("#LOG-END", lambda row: row.end))
+    else:
+        shown.append(("#COMMITTED", lambda row: row.committed))
+        shown.append(
+            ("OWNER", lambda row: None if row.member is None else owners.get(row.member.id, row.member.id))
+        )
+    if any(row.last_commit_ms is not None for row in rows):
+        shown.append(("LAST-COMMIT", lambda row: row.last_commit_ms and format_moment(row.last_commit_ms)))
+    return grid_of(rows, lambda row: place_key(row.topic, row.partition), *shown)
+
+
+def owner_names(group: Group | None) -> dict[str, str]:
+    """Labels of members, by id, that are not too long for a table."""
+    labels = {} if group is None else labels_of(group)
+    names = short_names(labels.values(), LABEL)
+    return {member: names[label] for member, label in labels.items()}
 
 
 def place_key(topic: str, partition: int) -> str:
@@ -209,6 +229,12 @@ def sparkline(samples: Sequence[Sample], marks: int = SPARKS) -> str:
         " " if value is None else BARS[0 if most <= 0 else max(value, 0) * (len(BARS) - 1) // most]
         for value in values
     )
+
+
+def time_text(at_ms: int, *others_ms: int) -> str:
+    """The time of the day; with the date if any of the others is of another day."""
+    days = {format_moment(ms)[:10] for ms in (at_ms, *others_ms)}
+    return clock_text(at_ms) if len(days) == 1 else format_moment(at_ms)[:19].replace("T", " ")
 
 
 def findings_table(sight: Sight, name: str) -> GridTable:

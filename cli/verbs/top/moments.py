@@ -10,22 +10,18 @@ from cli.sources.history.journal import read_journal_history, running_journal
 from cli.sources.history.read import GroupHistoryRead
 from cli.sources.past import PastSource, moments_of
 from cli.sources.source import ReadResult, Source
-from cli.verbs.top.ownership import Tracks, tracks_after
-from cli.verbs.top.sight import HOUR_MS, LONGEST_LOG, LogLine, Recent, Sight
-from cli.verbs.watch.event_text import event_lines
+from cli.verbs.top.past_group import from_course, from_recording
+from cli.verbs.top.sight import HOUR_MS, Recent, Sight
 from cli.verbs.watch.recording import Recording, read_recording
-from cli.verbs.watch.state import WatchObservation, WatchState
+from cli.verbs.watch.state import WatchObservation
 from cli.verbs.why.options import HistoryOptions, HistorySelection
 from cli.verbs.why.reading import end_of_journal, is_file, read_history
-from groups.history.account import account_of
-from groups.history.stories import reasons
 from groups.history.storms import begin_of
 from groups.listing import Cause, GroupListing, Problem
 from groups.model import Cluster, Group, Topic, listing_of
 from wire.log.timestamps import US_PER_MS
 
 SPAN_MS = 24 * HOUR_MS  # How much of the past is read, unless an earlier time is asked for
-MOST_STORIES = 50  # Rebalances before the moment that are shown as events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,29 +39,12 @@ class PastMoment:
 
     def with_events(self, sight: Sight, group: str) -> Sight:
         """With what happened to a group before, as far as it was recorded."""
-        if self.recording is None:
-            return replace(sight, log=tuple(self._stories(group)), log_of=group)
-        state = WatchState()
-        owners: Tracks = {}
-        lines: list[LogLine] = []
-        for observation in _until(self.recording, self.at_ms):
-            if group in observation.groups:
-                state, happened = state.step(replace(observation, groups={group: observation.groups[group]}))
-                owners = tracks_after(owners, state, group)
-                lines += [
-                    LogLine(at_ms=at_ms, text=text) for at_ms, _, text in event_lines(happened, state.labels)
-                ]
-        return replace(sight, watched=state, owners=owners, log=tuple(lines[-LONGEST_LOG:]), log_of=group)
-
-    def _stories(self, group: str) -> list[LogLine]:
+        if self.recording is not None:
+            return from_recording(sight, group, _until(self.recording, self.at_ms))
         course = self.read.courses.get(group)
         if course is None:
-            return []
-        account = account_of(course, self.read.since, self.at_ms * US_PER_MS)
-        return [
-            LogLine(at_ms=begin_of(one.rebalance) // US_PER_MS, text="; ".join(reasons([one])))
-            for one in account.rebalances[-MOST_STORIES:]
-        ]
+            return replace(sight, log_of=group)
+        return from_course(sight, group, course, self.read.since, self.at_ms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

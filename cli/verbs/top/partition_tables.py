@@ -7,10 +7,9 @@ from cli.render.cells import safe_text
 from cli.render.lines import Line, Role, folded
 from cli.verbs.top.group_rows import rate_text
 from cli.verbs.top.group_summary import group_on_screen
-from cli.verbs.top.group_tables import rates_of, sparkline
+from cli.verbs.top.group_tables import rates_of, sparkline, time_text
 from cli.verbs.top.sight import Sample, Sight
 from cli.verbs.top.tables import GridTable, grid_of
-from cli.verbs.watch.event_text import clock_text
 from cli.verbs.watch.events import Place
 from groups.counts import counted
 from groups.lag import PartitionLag
@@ -80,7 +79,8 @@ def _offset_words(row: PartitionLag) -> Iterator[str]:
     yield f"lag {_number(row.lag)}"
     if row.lag_ms:
         yield f"the oldest unread is {duration_text(row.lag_ms)} old"
-    yield f"log {_number(row.log_start)} to {_number(row.end)}"
+    if row.end is not None or row.log_start is not None:
+        yield f"log {_number(row.log_start)} to {_number(row.end)}"
     if row.stable is not None and row.stable != row.end:
         yield f"stable to {row.stable:,}"
     if row.last_commit_ms is not None:
@@ -105,10 +105,11 @@ def commits_table(sight: Sight, group: str, place: Place) -> GridTable:
     samples = samples_of(sight, group, place)
     moved = [(now, before) for before, now in pairwise(samples) if now.committed != before.committed]
     rows = [*((sample, before) for sample, before in reversed(moved)), *((one, None) for one in samples[:1])]
+    first_ms, last_ms = (samples[0].at_ms, samples[-1].at_ms) if samples else (0, 0)
     return grid_of(
         rows,
         lambda pair: str(pair[0].at_ms),
-        ("SEEN-AT", lambda pair: clock_text(pair[0].at_ms)),
+        ("SEEN-AT", lambda pair: time_text(pair[0].at_ms, first_ms, last_ms)),
         ("#COMMITTED", lambda pair: pair[0].committed),
         ("#STEP", lambda pair: _step(*pair)),
         ("#LAG", lambda pair: pair[0].lag),

@@ -79,6 +79,7 @@ class Sight:
     log: tuple[LogLine, ...] = ()
     log_of: str | None = None  # The group whose events they are
     past_ms: int | None = None  # The moment shown; None: now
+    said: tuple[str, ...] = ()  # What the records of the past say of the group on screen at that moment
     recent: Recent = field(default_factory=Recent)
 
     def listed(self, listings: Sequence[GroupListing], at_ms: int, problems: tuple[Problem, ...]) -> "Sight":

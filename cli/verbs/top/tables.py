@@ -11,6 +11,7 @@ from cli.render.headings import role_of
 from cli.render.lines import Role
 
 T = TypeVar("T")
+ANY = ""  # The facet in which a word without a name is searched, besides the key
 SortValue: TypeAlias = float | str | None
 
 
@@ -51,17 +52,22 @@ class Figure(str):
 def grid_of(
     items: Iterable[T], key: Callable[[T], str], *shown: tuple[str, Callable[[T], Cell]]
 ) -> GridTable:
-    """A row per item. A heading begins with `#` if its cells are numbers (as of `cli.render.document.columns`), and
-    decides on their colors."""
+    """A row per item, found by any of its texts. A heading begins with `#` if its cells are numbers (as of
+    `cli.render.document.columns`), and decides on their colors."""
     headings = [GridColumn(column.name, column.number) for column in columns(*(name for name, _ in shown))]
     roles = [role_of(column.name) for column in headings]
     rows = []
     for item in items:
         cells = tuple(cell(item) for _, cell in shown)
         of_cells = {n: role(cell) for n, (role, cell) in enumerate(zip(roles, cells, strict=True))}
-        rows.append(
-            GridRow(key(item), cells, {n: role for n, role in of_cells.items() if role is not Role.PLAIN})
-        )
+        texts = {
+            column.name.casefold(): cell
+            for column, cell in zip(headings, cells, strict=True)
+            if isinstance(cell, str)
+        }
+        facets = texts | {ANY: " ".join(texts.values())}
+        colored = {n: role for n, role in of_cells.items() if role is not Role.PLAIN}
+        rows.append(GridRow(key(item), cells, colored, facets=facets))
     return GridTable(columns=headings, rows=rows)
 
 
@@ -102,7 +108,7 @@ def _holds(word: str, row: GridRow) -> bool:
     name, colon, text = word.partition(":")
     if colon and name in row.facets:
         return text in row.facets[name].casefold()
-    return word in row.key.casefold()
+    return word in row.key.casefold() or word in row.facets.get(ANY, "").casefold()
 
 
 def _sorted(rows: Iterable[GridRow], column: int, *, is_descending: bool) -> list[GridRow]:

@@ -316,9 +316,9 @@ _EPOCH = {Protocol.CLASSIC: "generation", Protocol.CONSUMER: "epoch"}
 def moment_blocks(moment: Moment, account: Account) -> Iterator[Block]:
     """What the group did and waited for, and the owners of its partitions."""
     role = Role.WARNING if moment.in_progress or moment.waits else Role.PLAIN
-    yield Text(f"{account.group} at {moment_text(moment.at)}: {_state(moment)}.", role)
+    yield Text(f"{account.group} at {moment_text(moment.at)}: {state_text(moment)}.", role)
     if moment.waits:
-        yield Bullets(tuple(_wait(wait, moment, account) for wait in moment.waits))
+        yield Bullets(tuple(wait_text(wait, moment, account) for wait in moment.waits))
     spans: dict[tuple[str | None, int, int | None], list[Holding]] = {}
     for span in moment.owners:
         spans.setdefault((span.member, span.since, span.until), []).append(span)
@@ -337,7 +337,8 @@ def moment_blocks(moment: Moment, account: Account) -> Iterator[Block]:
     yield Table(columns=columns("MEMBER", "##PARTITIONS", "CURRENT-ASSIGNMENT", "SINCE", "UNTIL"), rows=rows)
 
 
-def _state(moment: Moment) -> str:
+def state_text(moment: Moment) -> str:
+    """Whether it was in a rebalance, and why."""
     if moment.last is None:
         return "no rebalance before is in the records" + ("" if moment.owners else ", and no owner is known")
     rebalance = moment.last.rebalance
@@ -356,7 +357,7 @@ def _state(moment: Moment) -> str:
     return f"in a rebalance for {lasted}, {name} ({why}); {ended}"
 
 
-def _wait(wait: PastWait, moment: Moment, account: Account) -> str:
+def wait_text(wait: PastWait, moment: Moment, account: Account) -> str:
     who = "its next owner" if wait.member is None else account.name_of(wait.member)
     partitions = partitions_text(by_topic(wait.places))
     after = None if wait.until is None else duration_text(max(wait.until - moment.at, 0) / 1000)

@@ -15,6 +15,7 @@ from cli.verbs.top.group_tables import (
     members_table,
     partitions_table,
     place_of,
+    time_text,
     topics_table,
 )
 from cli.verbs.top.ownership import Lanes, lanes_of
@@ -24,7 +25,6 @@ from cli.verbs.top.screens.subject import SubjectScreen, Tab, tab_bindings
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridTable
 from cli.verbs.top.words import change
-from cli.verbs.watch.event_text import clock_text
 
 TABLES: Mapping[str, Callable[[Sight, str], GridTable]] = {
     "members": members_table,
@@ -73,7 +73,7 @@ class GroupScreen(SubjectScreen, ActingScreen):
     def summary(self, sight: Sight, width: int) -> list[Line]:
         lines = summary_lines(sight, self.group, width)
         lanes = self._lanes(sight) if self.tab.name == LANES else None
-        return lines if lanes is None else [*lines[:2], *folded(safe_text(lanes.legend()), width, Role.FAINT)]
+        return lines if lanes is None else [*lines[:1], *folded(safe_text(lanes.legend()), width, Role.FAINT)]
 
     def table(self, sight: Sight) -> GridTable:
         if self.tab.name != LANES:
@@ -89,11 +89,10 @@ class GroupScreen(SubjectScreen, ActingScreen):
 
     def _lanes(self, sight: Sight) -> Lanes | None:
         watched = sight.watched.groups.get(self.group)
-        return (
-            None
-            if watched is None
-            else lanes_of(sight.owners, watched.at_ms, min(max(self.size.width - 50, 24), WIDEST))
-        )
+        end_ms = sight.past_ms if watched is None else watched.at_ms
+        if sight.log_of != self.group or end_ms is None:
+            return None
+        return lanes_of(sight.owners, end_ms, min(max(self.size.width - 50, 24), WIDEST))
 
     def _draw_lanes(self, sight: Sight) -> None:
         """During a rebalance, and for a while after it, if there is room."""
@@ -113,10 +112,11 @@ class GroupScreen(SubjectScreen, ActingScreen):
 
     def _events(self, sight: Sight, width: int, most: int) -> list[Line]:
         if not (log := sight.events_of(self.group)):
-            return [(Piece("No event since this screen was opened.", Role.FAINT),)]
+            since = "since this screen was opened" if sight.past_ms is None else "is known before this moment"
+            return [(Piece(f"No event {since}.", Role.FAINT),)]
         lines: list[Line] = []
-        for event in log[-most:]:
-            time = f"{clock_text(event.at_ms)}  "
+        for event in (newest := log[-most:]):
+            time = f"{time_text(event.at_ms, newest[0].at_ms, newest[-1].at_ms)}  "
             (first,), *more = folded(safe_text(time + event.text), width, indent=len(time))
             lines += [(Piece(time, Role.FAINT), Piece(first.text[len(time) :])), *more]
         return lines[-most:]

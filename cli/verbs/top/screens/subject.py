@@ -35,6 +35,7 @@ class SubjectScreen(TableScreen):
     SubjectScreen #summary { max-height: 6; padding: 0 1; }
     SubjectScreen #tabs { height: 1; color: $text-muted; }
     """
+    hint = "words of any column, topic:orders, -without"
     tabs: ClassVar[Sequence[Tab]] = (Tab("", "", ""),)
 
     def __init__(self) -> None:

@@ -31,3 +31,20 @@ def test_rows_open_members_partitions_topics_and_findings() -> None:
         assert top.line_of("payments:0,1").split()[1:] == ["A", "QwErTyUiOpAsDfGhJkLzXc"]
 
     drive(course, FLEET, at_ms=AT_MS)
+
+
+def test_the_past_of_a_group_has_its_story_owners_and_commits(sample: Path) -> None:
+    async def course(top: Driven) -> None:
+        await top.read()
+        top.app.open_screen("group", "fraud")
+        await top.press("left_square_bracket", "left_square_bracket")
+        await top.wait_for("no rebalance was in progress")
+        assert "No problem found" not in top.text
+        await top.press("left_square_bracket", "v")
+        await top.wait_for("A=consumer-fraud-1 on 10.0.0.39")
+        assert set(top.line_of("payments:0-2").split()[1]) == {*"A·B"}
+        await top.press("o", "enter")
+        await top.wait_for("STEP")
+        assert all(" 25 " in line for line in top.lines[4:8])
+
+    drive(course, SourceOptions(embedded=sample))
