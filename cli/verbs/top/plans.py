@@ -65,12 +65,12 @@ class PlanInSight:
 
     @property
     def current(self) -> int:
-        """The number of the gate that is awaited: the one after the last recorded one. The first gate is awaited no
-        more when the group is not as the plan found it: step 1 has begun."""
+        """The number of the gate that is awaited: the one after the last recorded one. If none is recorded, step 1 has
+        begun when the group is not as the plan found it."""
         if self.notes.opened:
             return min(max(self.notes.opened) + 1, len(self.plan.steps))
         before = self.results.get(0)
-        return 1 if self.plan.steps and before is not None and before.open is not True else 0
+        return 1 if before is not None and before.differences else 0
 
     def seen(self, sight: Sight, *, is_live: bool, is_whole: bool) -> "PlanInSight":
         """The gates of what a poll has shown. A gate is open only if a live group is the same in two polls."""

@@ -81,6 +81,7 @@ def source_words(source: SourceOptions) -> list[str]:
     )
 
 
+AROUND_MS = 5 * 60_000  # What is shown before and after a moment of the past
 OF_NO_SOURCE = ("help", "version", "context list", "context show")
 
 
@@ -122,11 +123,12 @@ def change(name: str, group: str, *options: str) -> Command:
     return Command(words=about(name, group, *options), is_change=True)
 
 
-def why(group: str, past_ms: int | None) -> Command:
-    """What happened in the last hour, or what the group was at a moment of the past."""
+def why(group: str, past_ms: int | None, now_ms: int) -> Command:
+    """What happened in the last hour; in the past, around the moment shown."""
     if past_ms is None:
         return view("why", group, "--since", "1h")
-    return view("why", group, "--at", format_moment(past_ms))
+    begin, end = format_moment(past_ms - AROUND_MS), format_moment(min(past_ms + AROUND_MS, now_ms))
+    return view("why", group, "--since", begin, "--until", end)
 
 
 def name_of(words: Sequence[str]) -> str | None:

@@ -23,9 +23,8 @@ class ActingScreen(TableScreen):
     ]
 
     def action_why(self) -> None:
-        """In the past, what the group was at the moment shown."""
         if self.app.group is not None:
-            self.app.run_command(why(self.app.group, self.app.sight.past_ms))
+            self.app.run_command(why(self.app.group, self.app.sight.past_ms, self.app.now_ms()))
 
     def action_view(self, name: str, *options: str) -> None:
         if self.app.group is not None:

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import ClassVar
 
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Input
+
+from cli.render.cells import safe_text
 
 
 class LineScreen(ModalScreen[str | None]):
@@ -14,7 +17,7 @@ class LineScreen(ModalScreen[str | None]):
 
     CSS = """
     LineScreen { align: center bottom; background: $background 40%; }
-    #line { border: round $accent; height: 3; }
+    #line { border: round $primary; height: 3; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", show=False)]
 
@@ -24,7 +27,7 @@ class LineScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         line = Input(self._text, id="line", compact=True)
-        line.border_title = self._title
+        line.border_title = Text(self._title)
         yield line
 
     def on_mount(self) -> None:
@@ -34,6 +37,6 @@ class LineScreen(ModalScreen[str | None]):
         try:
             self._check(event.value)
         except ValueError as error:
-            self.query_one("#line", Input).border_title = str(error)
+            self.query_one("#line", Input).border_title = Text(safe_text(str(error)))
         else:
             self.dismiss(event.value)

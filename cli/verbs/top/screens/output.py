@@ -133,7 +133,7 @@ class ChangeScreen(OutputScreen):
             self.notify("there is nothing to execute: the output says why", severity="warning")
         else:
             consent = self.query_one("#consent", Input)
-            consent.border_title = f"Type {self.running.awaited} to make the change, Escape to leave it"
+            consent.border_title = Text(f"Type {self.running.awaited} to make the change, Escape to leave it")
             consent.value = ""
             consent.add_class("open")
             consent.focus()
