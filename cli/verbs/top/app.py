@@ -79,6 +79,7 @@ class TopApp(Host):
     #filter-line.open { display: block; }
     #filter-sign { width: 3; padding: 0 0 0 1; text-style: bold; color: $text-accent; }
     #filter { width: 1fr; height: 1; border: none; padding: 0; }
+    ToastRack { dock: top; align: right top; margin: 1 0; }
     .role--heading, .role--strong { text-style: bold; }
     .role--faint { color: $text-muted; }
     .role--good { color: $text-success; }

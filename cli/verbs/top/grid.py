@@ -36,17 +36,17 @@ class Grid(ScrollView, can_focus=True):
     Grid:ansi > .grid--cursor { background: ansi_default; text-style: bold reverse; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("home,g", "go(0)", "First", show=False),
-        Binding("end,G", "go(-1)", "Last", show=False),
-        Binding("left,h", "shift(-1)", "Columns to the left", show=False),
-        Binding("right", "shift(1)", "Columns to the right", show=False),
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", show=False),
+        Binding("home,g", "go(0)", show=False),
+        Binding("end,G", "go(-1)", show=False),
+        Binding("left,h", "shift(-1)", show=False),
+        Binding("right", "shift(1)", show=False),
         Binding("enter", "open", "Open"),
         Binding("s", "sort_next", "Sort", tooltip="Sort by the next column"),
-        Binding("S", "turn", "Sort in the other direction", show=False),
+        Binding("S", "turn", "Turn the order", show=False),
     ]
     cursor: reactive[int] = reactive(0)
 
@@ -299,7 +299,7 @@ def _text(row: GridRow, number: int, column: str) -> str:
 
 
 def _fitted(text: str, width: int, is_number: bool) -> str:
-    if text_width(text) > width:
-        text = without_middle(text, width, width // 3)
+    if text_width(text) > width:  # Of a name, both ends are kept; of a sentence, the beginning
+        text = without_middle(text, width, 0 if " " in text else width // 3)
     missing = width - text_width(text)  # also after a wide character that did not fit
     return " " * missing + text if is_number else text + " " * missing

@@ -28,6 +28,10 @@ class ClusterScreen(TableScreen):
     def above(self) -> list[Widget]:
         return [Static(id="facts", markup=False)]
 
+    @property
+    def title_parts(self) -> list[str]:
+        return ["cluster"]
+
     def draw(self, sight: Sight) -> None:
         groups: dict[str, list[str]] = defaultdict(list)
         for name, seen in sight.groups.items():

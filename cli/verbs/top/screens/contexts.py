@@ -13,6 +13,13 @@ CONTEXT_COLUMNS = (GridColumn("CONTEXT"), GridColumn("SOURCE"), GridColumn("PROT
 
 
 class ContextsScreen(TableScreen):
+    @property
+    def title_parts(self) -> list[str]:
+        return ["contexts"]
+
+    def empty_text(self, sight: Sight) -> str:  # noqa: ARG002
+        return "No context yet: kohort context add NAME makes one."
+
     def draw(self, sight: Sight) -> None:  # noqa: ARG002  (they are files of this machine)
         try:
             contexts = load_contexts(may_be_missing=True)

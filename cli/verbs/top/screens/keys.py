@@ -44,5 +44,7 @@ def _list(places: Mapping[Place, Sequence[Key]], shown: Sequence[Place]) -> Tabl
         if places[place]:
             listed.add_row(place.value)
         for key in places[place]:
-            listed.add_row(f"  {key.names}", key.sentence)
+            listed.add_row(f" {key.names}", key.sentence)
+        if place is Place.TABLE:
+            listed.add_row(" ↑ ↓ ← →", "or k j h; also Page, Home, End")
     return listed
