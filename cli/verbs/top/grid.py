@@ -20,7 +20,7 @@ from cli.verbs.top.tables import GridRow, GridTable, GridView
 
 GAP = 2
 WIDEST = 60  # Of a column that is not the last
-LEAST_FIRST = 24  # The most of the first column where the screen is narrow: others are seen next to it
+LEAST_FIRST = 24  # Of the first column, where the screen is too narrow for all
 SAMPLE = 400  # Rows that decide the widths of columns
 
 
@@ -120,8 +120,9 @@ class Grid(ScrollView, can_focus=True):
             texts = (text_width(_text(row, number, column.name)) for row in sample)
             widest = max(texts, default=0)
             width = max(len(column.name) + 1, column.least_width, widest)
-            most = WIDEST if number else min(WIDEST, max(LEAST_FIRST, self.size.width * 3 // 10))
-            self._widths.append(width if number == last else min(width, most))
+            self._widths.append(width if number == last else min(width, WIDEST))
+        if self._widths and self._left_of(last + 1) > self.size.width:  # so that others are seen next to it
+            self._widths[0] = min(self._widths[0], max(LEAST_FIRST, self.size.width * 3 // 10))
 
     # Drawing
 

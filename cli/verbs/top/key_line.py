@@ -60,7 +60,7 @@ class Key(NamedTuple):
 
     @property
     def names(self) -> str:
-        return " ".join(map(key_name, self.keys))
+        return " ".join(map(key_name, self.keys[:2]))
 
     @property
     def width(self) -> int:
@@ -89,10 +89,10 @@ def keys_by_place(screen: Screen[Any]) -> dict[Place, list[Key]]:
         is_app = isinstance(node, App)
         place = Place.TABLE if isinstance(node, Grid) else Place.EVERYWHERE if is_app else Place.SCREEN
         actions = keys[place]
-        same = actions.get(binding.action)
+        same = actions.get(binding.description)
         names = sorted((*(same.keys if same else ()), binding.key), key=lambda key: key.startswith("ctrl+"))
         is_important = binding.show or (same is not None and same.is_important)
-        actions[binding.action] = Key(
+        actions[binding.description] = Key(
             tuple(names), binding.description, binding.tooltip or binding.description, is_important
         )
     return {place: list(actions.values()) for place, actions in keys.items()}

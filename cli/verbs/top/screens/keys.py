@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -37,14 +39,15 @@ def _table(screen: Screen[Any]) -> Table:
     return table
 
 
-def _list(places: Mapping[Place, Sequence[Key]], shown: Sequence[Place]) -> Table:
+def _list(places: Mapping[Place, Sequence[Key]], shown: Sequence[Place]) -> Group:
+    return Group(*(part for place in shown if places[place] for part in _of_place(place, places[place])))
+
+
+def _of_place(place: Place, keys: Sequence[Key]) -> tuple[Text, Table]:
     listed = Table.grid(padding=(0, 1))
-    listed.add_column(no_wrap=True, style="bold")
-    for place in shown:
-        if places[place]:
-            listed.add_row(place.value)
-        for key in places[place]:
-            listed.add_row(f" {key.names}", key.sentence)
-        if place is Place.TABLE:
-            listed.add_row(" ↑ ↓ ← →", "or k j h; also Page, Home, End")
-    return listed
+    listed.add_column(no_wrap=True, style="bold", min_width=8)
+    for key in keys:
+        listed.add_row(f" {key.names}", key.sentence)
+    if place is Place.TABLE:
+        listed.add_row(" ↑ ↓ ← →", "or k j h; Page, Home, End")
+    return Text(place.value, "bold underline"), listed
