@@ -36,7 +36,11 @@ def summary_lines(sight: Sight, name: str, width: int) -> list[Line]:
         return [(Piece(safe_text(_why_missing(sight, name, seen))),)]
     watched = sight.watched.groups.get(name)
     lines: list[Line] = [_state_line(group, watched)]
-    if seen is not None and (words := [*_lag_words(seen, is_past=sight.past_ms is not None)]):
+    if (
+        seen is not None
+        and seen.polled.rows
+        and (words := [*_lag_words(seen, is_past=sight.past_ms is not None)])
+    ):
         lines.append((Piece("  ".join(words)),))
     for text, role in _sentences(sight, group, seen, watched):
         lines += _shortened(folded(safe_text(text), width, role))
@@ -94,14 +98,23 @@ def _sentences(
     yield from _verdict(sight, seen)
     if watched is not None:
         yield from _unowned(watched)
-    if group.pending is not None and group.pending.partitions:
-        yield pending_text(group.pending, watched.at_ms if watched else None), Role.BAD
+    pending = "" if group.pending is None else pending_text(group.pending, watched.at_ms if watched else None)
+    if pending and not _is_said(pending, seen):
+        yield pending, Role.BAD
     inspection = inspect(group)
     yield from _waits(inspection)
-    if watched is not None and watched.shown is not None and not owners_are_shown(watched.shown):
+    is_hidden = watched is not None and watched.shown is not None and not owners_are_shown(watched.shown)
+    if is_hidden and group.shares_partitions and group.type is GroupType.CLASSIC:
         yield "Brokers do not show who owns what during this rebalance: OWNS is from before.", Role.FAINT
     if inspection.succession is not None and (sight.past_ms is None or group.leader is not None):
         yield leading_text(inspection, inspection.succession), Role.PLAIN
+
+
+def _is_said(sentence: str, seen: SeenGroup | None) -> bool:
+    """Whether a finding begins like it."""
+    diagnosis = seen.history.diagnosis if seen else None
+    subject = sentence.partition(";")[0]
+    return any(one.message.startswith(subject) for one in (diagnosis.findings if diagnosis else ()))
 
 
 def _verdict(sight: Sight, seen: SeenGroup | None) -> Iterator[tuple[str, Role]]:

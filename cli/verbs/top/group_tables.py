@@ -1,7 +1,8 @@
 """The tables of a group's screen."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from cli.render.cells import Cell, Duration, duration_cell
 from cli.render.fit import short_names
@@ -13,8 +14,10 @@ from cli.verbs.top.group_summary import SETTLED, group_on_screen
 from cli.verbs.top.sight import Sample, SeenGroup, Sight
 from cli.verbs.top.tables import Figure, GridTable, grid_of
 from cli.verbs.watch.event_text import clock_text, places_text
+from cli.verbs.watch.events import Place, owners_of
 from cli.verbs.watch.state import LEAST_RATE_MS, RATE_WINDOW_MS, TopicLag, topic_lags
 from groups.classic_streams import as_streams_member, streams_threads
+from groups.counts import first_names
 from groups.findings import Finding
 from groups.lag import PartitionLag, total_lag
 from groups.model import Group, GroupType, Partitions
@@ -25,7 +28,7 @@ from migration.inspection import InspectedMember, inspect
 
 BARS = "▁▂▃▄▅▆▇█"
 SPARKS = 10  # Samples of a sparkline
-LABEL = 30  # Width of names of members and topics; more only if they would not stay unique
+LABEL = 24  # Width of names of members and topics; more only if they would not stay unique
 MemberColumn = tuple[str, Callable[[InspectedMember], Cell]]
 
 
@@ -43,29 +46,51 @@ def members_table(sight: Sight, name: str) -> GridTable:
 
 def _member_columns(group: Group, labels: dict[str, str], seen: SeenGroup | None) -> list[MemberColumn]:
     is_classic, is_consumer = group.type is GroupType.CLASSIC, group.type is GroupType.CONSUMER
+    owns = group.shares_partitions
+    has_targets = any(one.target not in (None, one.owned) for one in group.members)
     shown: list[MemberColumn] = [("#GENERATION" if is_classic else "#EPOCH", lambda one: one.epoch)]
-    if group.shares_partitions:
-        lags = lags_of_members(seen)
+    if owns:
         shown.append(("##PARTITIONS", lambda one: _count(one.member.owned)))
+    if owns and group.type is not GroupType.SHARE:  # whose members share each partition
+        lags = lags_of_members(seen)
         shown.append(("#LAG", lambda one: lags.get(one.member.id)))
-    if group.state not in SETTLED and group.shares_partitions and (is_consumer or is_classic):
+    if group.state not in SETTLED and owns and (is_consumer or is_classic):
         shown.append(("WAITS-FOR", lambda one: waits_text(one, labels) if one.waits else None))
-    if is_consumer and any(one.target not in (None, one.owned) for one in group.members):
+    if has_targets:
         shown.append(("GAINS", lambda one: _without(one.member.target, one.member.owned)))
         shown.append(("REVOKES", lambda one: _without(one.member.owned, one.member.target)))
     if tasks := tasks_of(group):
-        shown.append(
-            ("TASKS", lambda one: tasks_text(tasks[one.member.id].tasks) if one.member.id in tasks else None)
-        )
-    if group.shares_partitions:
+        shown += _task_columns(tasks)
+    if owns:
         shown.append(("OWNS", lambda one: places_text(one.member.owned or {}) or None))
+    if has_targets:
+        shown.append(("TARGET", lambda one: places_text(one.member.target or {}) or None))
+    if is_classic and owns:
         shown.append(("LEADS", leads_text))
     if is_consumer:
         shown.append(("PROTOCOL", lambda one: one.member.protocol and one.member.protocol.value))
     roles = RoleColumns.of([group], verbose=False)
     for position, heading in enumerate(roles.headings):
-        shown.append((heading, lambda one, n=position: roles.cells(group, one.member)[n]))  # type: ignore[misc]
+        shown.append((heading, partial(_role_cell, roles, group, position)))
     shown.append(("HOST", lambda one: one.member.client.address))
+    return shown
+
+
+def _role_cell(roles: RoleColumns, group: Group, position: int, one: InspectedMember) -> Cell:
+    return roles.cells(group, one.member)[position]
+
+
+def _task_columns(tasks: Mapping[str, StreamsMember]) -> list[MemberColumn]:
+    """Of Kafka Streams: the tasks, and those of the target where they differ."""
+
+    def of(one: InspectedMember) -> StreamsMember:
+        return tasks.get(one.member.id, StreamsMember())
+
+    shown: list[MemberColumn] = [("TASKS", lambda one: tasks_text(of(one).tasks))]
+    if any(known.target_tasks not in (None, known.tasks) for known in tasks.values()):
+        shown.append(("TARGET-TASKS", lambda one: tasks_text(of(one).target_tasks)))
+    shown.append(("PROCESS", lambda one: of(one).process))
+    shown.append(("#TOPOLOGY-EPOCH", lambda one: of(one).topology_epoch))
     return shown
 
 
@@ -104,23 +129,24 @@ def _without(partitions: Partitions | None, others: Partitions | None) -> str | 
 
 def topics_table(sight: Sight, name: str) -> GridTable:
     """The lag of the group by topic."""
-    watched = sight.watched.groups.get(name)
+    watched, seen = sight.watched.groups.get(name), sight.groups.get(name)
     partitions = Counter(topic for topic, _ in (watched.wanted if watched else ()))
     unowned = Counter(topic for topic, _ in (watched.unowned if watched else ()))
     lags = topic_lags(name, sight.watched.window, partitions)
+    committed = Counter(row.topic for row in (seen.polled.rows if seen else ()))
     names = short_names((lag.topic for lag in lags), LABEL)
-    ages = _ages(sight.groups.get(name))
+    ages = _ages(seen)
     return grid_of(
         lags,
         lambda lag: lag.topic,
         ("TOPIC", lambda lag: names[lag.topic]),
-        ("##PARTITIONS", lambda lag: partitions[lag.topic] or None),
+        ("##PARTITIONS", lambda lag: partitions[lag.topic] or committed[lag.topic]),
         ("#LAG", lambda lag: lag.lag),
         ("#LAG-TIME", lambda lag: ages.get(lag.topic)),
         ("#READ/S", lambda lag: rate_cell(lag.consumed_per_s)),
         ("#WRITTEN/S", lambda lag: rate_cell(lag.produced_per_s)),
         ("#ZERO-IN", _zero_in),
-        ("#UNOWNED", lambda lag: unowned[lag.topic]),
+        ("#UNOWNED", lambda lag: unowned[lag.topic] if partitions[lag.topic] else None),
         ("##LAG-UNKNOWN", lambda lag: lag.unknown or None),
     )
 
@@ -157,27 +183,27 @@ def partitions_table(sight: Sight, name: str) -> GridTable:
         shown.append(("#LAG-TIME", lag_time))
         shown.append(("#READ/S", lambda row: rate_cell(_rates(seen, row)[0])))
         shown.append(("#WRITTEN/S", lambda row: rate_cell(_rates(seen, row)[1])))
-        shown.append(
-            ("OWNER", lambda row: None if row.member is None else owners.get(row.member.id, row.member.id))
-        )
+        shown.append(("OWNER", lambda row: owners.get((row.topic, row.partition))))
         shown.append(("TREND", lambda row: sparkline(samples_of(seen, row))))
         shown.append(("#COMMITTED", lambda row: row.committed))
         shown.append(("#LOG-END", lambda row: row.end))
     else:
         shown.append(("#COMMITTED", lambda row: row.committed))
-        shown.append(
-            ("OWNER", lambda row: None if row.member is None else owners.get(row.member.id, row.member.id))
-        )
+        shown.append(("OWNER", lambda row: owners.get((row.topic, row.partition))))
     if any(row.last_commit_ms is not None for row in rows):
         shown.append(("LAST-COMMIT", lambda row: row.last_commit_ms and format_moment(row.last_commit_ms)))
     return grid_of(rows, lambda row: place_key(row.topic, row.partition), *shown)
 
 
-def owner_names(group: Group | None) -> dict[str, str]:
-    """Labels of members, by id, that are not too long for a table."""
-    labels = {} if group is None else labels_of(group)
+def owner_names(group: Group | None) -> dict[Place, str]:
+    """The owner of each partition; in a share group there may be several."""
+    if group is None:
+        return {}
+    labels = labels_of(group)
     names = short_names(labels.values(), LABEL)
-    return {member: names[label] for member, label in labels.items()}
+    return {
+        place: first_names([names[labels[one]] for one in ids]) for place, ids in owners_of(group).items()
+    }
 
 
 def place_key(topic: str, partition: int) -> str:
@@ -246,6 +272,11 @@ def findings_table(sight: Sight, name: str) -> GridTable:
         ("FINDING", lambda item: item[1].message),
         ("REMEDY", lambda item: item[1].remedy),
     )
+
+
+def findings_are_known(sight: Sight, name: str) -> bool:
+    seen = sight.groups.get(name)
+    return seen is not None and seen.history.diagnosis is not None
 
 
 def findings_of(sight: Sight, name: str) -> dict[str, Finding]:

@@ -79,7 +79,9 @@ def _sentences(group: Group, one: InspectedMember) -> Iterator[tuple[str, Role]]
         yield "  ".join(shown), Role.PLAIN
     roles = RoleColumns.of([group], verbose=True)
     cells = zip(roles.headings, roles.cells(group, member), strict=True)
-    if shown_cells := [f"{name.strip('#').lower()} {cell}" for name, cell in cells if cell is not None]:
+    if shown_cells := [
+        f"{name.strip('#').lower()} {cell}" for name, cell in cells if cell is not None and name != "LEADS"
+    ]:
         yield "  ".join(shown_cells), Role.PLAIN
 
 

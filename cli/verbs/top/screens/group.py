@@ -11,6 +11,7 @@ from cli.render.lines import Line, Piece, Role, folded
 from cli.verbs.top.grid import WIDEST, Grid
 from cli.verbs.top.group_summary import SETTLED, group_on_screen, summary_lines
 from cli.verbs.top.group_tables import (
+    findings_are_known,
     findings_table,
     members_table,
     partitions_table,
@@ -39,6 +40,13 @@ TABS = (
     Tab("findings", "f", "Problems, and how to fix them"),
     Tab("owners over time", "v", "Owners over the last minutes"),
 )
+EMPTY = {
+    "members": "It has no members.",
+    "by topic": "It reads no topic, and has no committed offsets.",
+    "partitions": "It owns no partitions, and has no committed offsets.",
+    "findings": "A verdict needs two readings of the present.",
+    "owners over time": "Who owns what is not known.",
+}
 LANES = "owners over time"
 TALL = 32  # Rows of a terminal that has room for lanes during a rebalance
 MOST_LANES = 8
@@ -80,6 +88,14 @@ class GroupScreen(SubjectScreen, ActingScreen):
             return TABLES[self.tab.name](sight, self.group)
         lanes = self._lanes(sight)
         return GridTable(columns=(), rows=()) if lanes is None else lanes.table()
+
+    def empty_text(self, sight: Sight) -> str:
+        group = group_on_screen(sight, self.group)
+        if group is None:
+            return ""  # The summary says why
+        if self.tab.name == "findings" and sight.past_ms is None and findings_are_known(sight, self.group):
+            return "No problem found so far."
+        return EMPTY[self.tab.name]
 
     def draw(self, sight: Sight) -> None:
         super().draw(sight)

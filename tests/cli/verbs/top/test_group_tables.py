@@ -7,11 +7,13 @@ from cli.render.cells import cell_text
 from cli.render.lines import plain
 from cli.verbs.top.group_summary import summary_lines
 from cli.verbs.top.group_tables import members_table, partitions_table, topics_table
+from cli.verbs.top.member_tables import member_table
 from cli.verbs.top.ownership import lanes_of
 from cli.verbs.top.partition_tables import commits_table
 from cli.verbs.top.sight import Sight
 from cli.verbs.top.tables import GridTable
-from groups.lag import partition_lags
+from groups.connect import ConnectMember, Work
+from groups.lag import each_once, partition_lags
 from groups.model import (
     Client,
     CommittedOffset,
@@ -22,6 +24,7 @@ from groups.model import (
     Subscription,
     Topic,
 )
+from groups.streams import StreamsMember, Tasks
 
 AT_MS = 1_772_334_420_000
 A = Member(
@@ -53,7 +56,7 @@ def polled(sight: Sight, at_ms: int, seen: Group | None, end: int = 400) -> Sigh
     topics = {"orders": Topic(name="orders", partitions=3, end_offsets=dict.fromkeys(range(3), end))}
     groups = {}
     if seen is not None:
-        groups = {seen.id: PolledGroup(id=seen.id, group=seen, rows=partition_lags(seen, topics))}
+        groups = {seen.id: PolledGroup(id=seen.id, group=seen, rows=each_once(partition_lags(seen, topics)))}
     return sight.read(PollResult(at_ms=at_ms, groups=groups, topics=topics), "billing", at_ms - 10)
 
 
@@ -142,3 +145,39 @@ def test_a_partition_shows_each_commit_that_was_seen() -> None:
     table = commits_table(sight, "billing", ("orders", 0))
     assert values(table, "SEEN-AT") == ["03:07:06.000", "03:07:04.000", "03:07:00.000"]
     assert values(table, "STEP") == ["-10", "60", "-"]
+
+
+def test_each_type_of_group_has_the_columns_that_apply_to_it() -> None:
+    shared = replace(A, target=None), replace(B, owned={"orders": (0, 1)}, target=None)
+    tasks, fewer = Tasks(active={"0": (0, 1)}), Tasks(active={"0": (0,)})
+    thread = replace(A, target=None, streams=StreamsMember(process="p", tasks=tasks, target_tasks=fewer))
+    worker = replace(A, owned=None, target=None, connect=ConnectMember(runs=Work(connectors=("sink",))))
+    groups = {
+        GroupType.CONSUMER: group(),
+        GroupType.SHARE: replace(group(), type=GroupType.SHARE, members=shared),
+        GroupType.STREAMS: replace(group(), type=GroupType.STREAMS, members=(thread,)),
+        GroupType.CLASSIC: replace(
+            group(), type=GroupType.CLASSIC, members=(worker,), protocol_type="connect"
+        ),
+    }
+    names = {
+        kind: [column.name for column in members_table(polled(Sight(), AT_MS, seen), "billing").columns]
+        for kind, seen in groups.items()
+    }
+    assert names == {
+        GroupType.CONSUMER: [
+            *("MEMBER", "EPOCH", "#PARTITIONS", "LAG", "WAITS-FOR", "GAINS", "REVOKES", "OWNS"),
+            *("TARGET", "PROTOCOL", "HOST"),
+        ],
+        GroupType.SHARE: ["MEMBER", "EPOCH", "#PARTITIONS", "OWNS", "HOST"],
+        GroupType.STREAMS: [
+            *("MEMBER", "EPOCH", "#PARTITIONS", "LAG", "TASKS", "TARGET-TASKS", "PROCESS"),
+            *("TOPOLOGY-EPOCH", "OWNS", "HOST"),
+        ],
+        GroupType.CLASSIC: ["MEMBER", "GENERATION", "LEADS", "URL", "CONNECTORS", "CONNECTOR-TASKS", "HOST"],
+    }
+    both = polled(Sight(), AT_MS, groups[GroupType.SHARE])
+    assert values(partitions_table(both, "billing"), "OWNER") == ["a, b", "a, b"]
+    table = member_table(polled(Sight(), AT_MS, groups[GroupType.STREAMS]), "billing", "id-a")
+    assert values(table, "TASK") == ["0_0", "0_1"]
+    assert values(table, "OWNED") == ["yes", "to be closed"]
