@@ -23,6 +23,7 @@ Kohort inspects Kafka consumer groups, and plans and checks changes to them.
   Plan a migration       kohort plan GROUP --to consumer -b HOST:PORT
   Analyze a fleet        kohort plan --all-groups --to consumer -b HOST:PORT
 
+`kohort top -b HOST:PORT` shows groups in full screen, live or in the past.
 `kohort demo` creates a sample fleet: then the same commands work without -b.
 `kohort --help` lists all commands, `kohort help` explains concepts.
 """
