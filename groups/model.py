@@ -284,6 +284,7 @@ def log_of(topics: Mapping[str, Topic] | None, partition: TopicPartition) -> Log
 class Cluster:
     id: str | None = None
     kafka: str | None = None  # the version of the brokers; None when not known
+    brokers: tuple[Node, ...] = field(default=(), metadata=UNWRITTEN)  # by id; empty when not known
     features: Mapping[str, Annotated[int, Between(0, 32767)]] = field(default_factory=dict)  # group.version …
     consumer_protocol: bool | None = None  # whether brokers offer it at all; None when not known
     settings: Mapping[str, str] | None = None  # of groups, on which all brokers agree; None: not known

@@ -90,7 +90,11 @@ class AdminSource(LiveSource):
         metadata = self._metadata()
         settings, failures = brokers_settings(self.admin, metadata.brokers, self.timeout_s)
         failed = {broker: failure_reason(error) for broker, error in failures.items()}
-        return with_settings(model.Cluster(id=metadata.cluster_id), settings, failed)
+        brokers = tuple(
+            model.Node(id=broker.id, host=broker.host, port=broker.port)
+            for _, broker in sorted(metadata.brokers.items())
+        )
+        return with_settings(model.Cluster(id=metadata.cluster_id, brokers=brokers), settings, failed)
 
     def cluster_id(self) -> str | None:
         reported: str | None = self._metadata().cluster_id

@@ -60,7 +60,7 @@ class WireSource(LiveSource):
         return self._cluster[1]
 
     def _read_cluster(self) -> Cluster:
-        from groups.model import Cluster
+        from groups.model import Cluster, Node
         from groups.settings import release_of, with_settings
         from wire.acls import ConfigResourceType
         from wire.client.settings import describe_configs
@@ -71,6 +71,10 @@ class WireSource(LiveSource):
         bare = Cluster(
             id=metadata.cluster_id,
             kafka=release_of(newest_records, home.newest(_SHARE_FETCH)),
+            brokers=tuple(
+                Node(id=broker.node_id, host=broker.address.host, port=broker.address.port, rack=broker.rack)
+                for broker in sorted(metadata.brokers, key=lambda broker: broker.node_id)
+            ),
             features=dict(home.features.levels),
             consumer_protocol=home.supports(CONSUMER_GROUP_DESCRIBE),
         )

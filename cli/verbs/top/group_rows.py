@@ -71,7 +71,13 @@ def _group_row(listing: GroupListing, seen: SeenGroup | None, rebalances: tuple[
     if seen is not None:
         rates = seen.history.progress
         sorts[READ], sorts[WRITTEN] = (rates.committed_per_s, rates.produced_per_s) if rates else (None, None)
-    facets = {"state": listing.state.value, "type": listing.type.value, "topic": _topics(seen)}
+    node = seen.polled.group.coordinator if seen is not None and seen.polled.group is not None else None
+    facets = {
+        "state": listing.state.value,
+        "type": listing.type.value,
+        "topic": _topics(seen),
+        "coordinator": "" if node is None else f"{node.host}:{node.port}",
+    }
     return GridRow(listing.id, tuple(_group_cells(listing, seen, health, rebalances)), roles, sorts, facets)
 
 

@@ -178,11 +178,12 @@ def partitions_table(sight: Sight, name: str) -> GridTable:
         ("TOPIC", lambda row: topics[row.topic]),
         ("#PARTITION", lambda row: row.partition),
     ]
+    rates = {(row.topic, row.partition): rates_of(samples_of(seen, row)) for row in rows}
     if not rows or any(row.end is not None or row.lag is not None for row in rows):
         shown.append(("#LAG", lambda row: row.lag))
         shown.append(("#LAG-TIME", lag_time))
-        shown.append(("#READ/S", lambda row: rate_cell(_rates(seen, row)[0])))
-        shown.append(("#WRITTEN/S", lambda row: rate_cell(_rates(seen, row)[1])))
+        shown.append(("#READ/S", lambda row: rate_cell(rates[row.topic, row.partition][0])))
+        shown.append(("#WRITTEN/S", lambda row: rate_cell(rates[row.topic, row.partition][1])))
         shown.append(("OWNER", lambda row: owners.get((row.topic, row.partition))))
         shown.append(("TREND", lambda row: sparkline(samples_of(seen, row))))
         shown.append(("#COMMITTED", lambda row: row.committed))
@@ -225,10 +226,6 @@ def rate_cell(per_s: float | None) -> Figure | None:
 
 def samples_of(seen: SeenGroup | None, row: PartitionLag) -> Sequence[Sample]:
     return seen.samples.get((row.topic, row.partition), ()) if seen else ()
-
-
-def _rates(seen: SeenGroup | None, row: PartitionLag) -> tuple[float | None, float | None]:
-    return rates_of(samples_of(seen, row))
 
 
 def rates_of(samples: Sequence[Sample]) -> tuple[float | None, float | None]:

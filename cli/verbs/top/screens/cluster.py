@@ -1,59 +1,117 @@
-"""The cluster: its version and features, and how its groups are spread over the coordinators."""
+"""The cluster: its version, features and settings of groups, and how its groups are spread over the coordinators."""
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
 
-from textual.widget import Widget
-from textual.widgets import Static
+from textual.binding import BindingType
 
 from cli.render.cells import safe_text
+from cli.render.lines import Line, Role, folded
+from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_rows import health_of
-from cli.verbs.top.screens.base import TableScreen
-from cli.verbs.top.sight import Sight
-from cli.verbs.top.tables import GridColumn, GridRow, GridTable
+from cli.verbs.top.screens.subject import SubjectScreen, Tab, tab_bindings
+from cli.verbs.top.sight import SeenGroup, Sight
+from cli.verbs.top.tables import GridTable, grid_of
+from groups.counts import counted
 from groups.diagnosis.diagnose import Health
 from groups.lag import total_lag
+from groups.model import Node
 
-COORDINATOR_COLUMNS = (
-    GridColumn("COORDINATOR", least_width=20),
-    GridColumn("GROUPS", is_number=True),
-    GridColumn("MEMBERS", is_number=True),
-    GridColumn("LAG", is_number=True, least_width=9),
-    GridColumn("WITH-ERRORS", is_number=True),
+TABS = (
+    Tab("brokers", "b", "Groups by coordinator"),
+    Tab("settings", "c", "Brokers' settings of groups"),
 )
+NOT_KNOWN = "not known"
 
 
-class ClusterScreen(TableScreen):
-    CSS = "#facts { height: auto; padding: 0 1; }"
+class _Coordinator(NamedTuple):
+    node: Node | None  # None: of groups whose coordinator is not known
+    groups: list[SeenGroup]
 
-    def above(self) -> list[Widget]:
-        return [Static(id="facts", markup=False)]
+    @property
+    def name(self) -> str:
+        return NOT_KNOWN if self.node is None else f"{self.node.host}:{self.node.port}"
+
+
+class ClusterScreen(SubjectScreen):
+    BINDINGS: ClassVar[list[BindingType]] = [*tab_bindings(TABS)]
+    tabs = TABS
 
     @property
     def title_parts(self) -> list[str]:
         return ["cluster"]
 
-    def draw(self, sight: Sight) -> None:
-        groups: dict[str, list[str]] = defaultdict(list)
-        for name, seen in sight.groups.items():
-            node = seen.polled.group.coordinator if seen.polled.group else None
-            groups["not known" if node is None else f"{node.host}:{node.port} (id {node.id})"].append(name)
-        rows = []
-        for coordinator, names in sorted(groups.items()):
-            seen_groups = [sight.groups[name] for name in names]
-            members = sum(len(seen.polled.group.members) for seen in seen_groups if seen.polled.group)
-            lag = total_lag(row.lag for seen in seen_groups for row in seen.polled.rows)
-            errors = sum(health_of(seen) is Health.ERROR for seen in seen_groups)
-            rows.append(GridRow(coordinator, (coordinator, len(names), members, lag, errors)))
-        self.grid.show(GridTable(columns=COORDINATOR_COLUMNS, rows=rows))
-        self.query_one("#facts", Static).update("\n".join(map(safe_text, _facts(sight))))
+    def summary(self, sight: Sight, width: int) -> list[Line]:
+        return [line for text, role in _facts(sight) for line in folded(safe_text(text), width, role)]
+
+    def table(self, sight: Sight) -> GridTable:
+        return _brokers_table(sight) if self.tab.name == "brokers" else _settings_table(sight)
+
+    def empty_text(self, sight: Sight) -> str:
+        if sight.at_ms is None:
+            return "Reading …"
+        return (
+            "No broker is known from this source." if self.tab.name == "brokers" else "No setting is known."
+        )
+
+    def on_grid_opened(self, event: Grid.Opened) -> None:
+        if self.tab.name == "brokers" and event.key != NOT_KNOWN:
+            self.app.filter_groups(f"coordinator:{event.key}")
 
 
-def _facts(sight: Sight) -> list[str]:
+def _brokers_table(sight: Sight) -> GridTable:
+    brokers = sight.cluster.brokers if sight.cluster else ()
+    by_id: dict[int | None, _Coordinator] = {node.id: _Coordinator(node, []) for node in brokers}
+    for seen in sight.groups.values():
+        node = seen.polled.group.coordinator if seen.polled.group else None
+        by_id.setdefault(None if node is None else node.id, _Coordinator(node, [])).groups.append(seen)
+    return grid_of(
+        sorted(by_id.values(), key=lambda one: (one.node is None, one.node.id if one.node else 0)),
+        lambda one: one.name,
+        ("COORDINATOR", lambda one: one.name),
+        ("#BROKER", lambda one: None if one.node is None else one.node.id),
+        ("##GROUPS", lambda one: len(one.groups)),
+        (
+            "##MEMBERS",
+            lambda one: sum(len(seen.polled.group.members) for seen in one.groups if seen.polled.group),
+        ),
+        ("#LAG", lambda one: total_lag(row.lag for seen in one.groups for row in seen.polled.rows)),
+        ("##ERRORS", lambda one: sum(health_of(seen) is Health.ERROR for seen in one.groups)),
+        ("RACK", lambda one: None if one.node is None else one.node.rack),
+    )
+
+
+def _settings_table(sight: Sight) -> GridTable:
     cluster = sight.cluster
+    settings = dict(cluster.settings or {}) if cluster else {}
+    differ = {
+        name: "differs: " + ", ".join(values)
+        for name, values in (cluster.settings_differ if cluster else {}).items()
+    }
+    return grid_of(
+        sorted((settings | differ).items()),
+        lambda item: item[0],
+        ("SETTING", lambda item: item[0]),
+        ("VALUE", lambda item: item[1]),
+    )
+
+
+def _facts(sight: Sight) -> Iterator[tuple[str, Role]]:
+    cluster = sight.cluster
+    if cluster is not None and (cluster.id or cluster.kafka):
+        yield f"cluster {cluster.id or 'without a known id'}  Kafka {cluster.kafka or NOT_KNOWN}", Role.PLAIN
     types = Counter(listing.type.value for listing in sight.listings.values())
-    lines = ["  ".join(f"{count:,} {kind}" for kind, count in sorted(types.items())) or "no groups"]
+    yield "  ".join(f"{count:,} {kind}" for kind, count in sorted(types.items())) or "no groups", Role.PLAIN
     if cluster is not None:
         features = ", ".join(f"{name}={level}" for name, level in sorted(cluster.features.items()))
-        lines.insert(0, f"Cluster {cluster.id or 'without a known id'}, Kafka {cluster.kafka or 'not known'}")
-        lines.append(features or "features are not known")
-    return lines
+        yield (f"features {features}" if features else "Features are not known from this source."), Role.PLAIN
+        if cluster.settings_problem:
+            yield f"Settings are not known: {cluster.settings_problem}", Role.WARNING
+        if cluster.settings_differ:
+            yield (
+                f"Brokers differ in {counted(len(cluster.settings_differ), 'setting')} of groups.",
+                Role.WARNING,
+            )
+    if unread := len(sight.listings.keys() - sight.groups.keys()):
+        yield f"{counted(unread, 'group')} still to be read", Role.FAINT

@@ -1,32 +1,28 @@
 """Topics, and who reads each."""
 
 from collections import defaultdict
-from typing import ClassVar
+from typing import NamedTuple
 
-from textual.binding import Binding, BindingType
-
+from cli.render.cells import Duration
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.screens.base import TableScreen
-from cli.verbs.top.sight import Focus, Sight
-from cli.verbs.top.tables import GridColumn, GridRow, GridTable
+from cli.verbs.top.sight import Sight
+from cli.verbs.top.tables import grid_of
 from groups.counts import counted
-from groups.lag import total_lag
+from groups.lag import PartitionLag, longest_lag_ms, total_lag
 
-TOPIC_COLUMNS = (
-    GridColumn("TOPIC", least_width=20),
-    GridColumn("GROUPS", is_number=True),
-    GridColumn("LAG", is_number=True, least_width=9),
-    GridColumn("READ-BY"),
-)
+
+class _TopicReads(NamedTuple):
+    name: str
+    by_group: dict[str, list[PartitionLag]]
+
+    @property
+    def rows(self) -> list[PartitionLag]:
+        return [row for listed in self.by_group.values() for row in listed]
 
 
 class TopicsScreen(TableScreen):
     """Of the groups that have been read so far."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("g", "app.open('groups')", "Groups", show=False)]
-
-    def wanted(self) -> Focus:
-        return Focus()
 
     @property
     def title_parts(self) -> list[str]:
@@ -38,23 +34,30 @@ class TopicsScreen(TableScreen):
         ]
 
     def draw(self, sight: Sight) -> None:
-        lags: dict[str, dict[str, list[int | None]]] = defaultdict(lambda: defaultdict(list))
+        reads: dict[str, dict[str, list[PartitionLag]]] = defaultdict(lambda: defaultdict(list))
         for name, seen in sight.groups.items():
             for row in seen.polled.rows:
-                lags[row.topic][name].append(row.lag)
-        rows = [
-            GridRow(
-                topic,
-                (
-                    topic,
-                    len(by_group),
-                    total_lag(lag for listed in by_group.values() for lag in listed),
-                    ", ".join(sorted(by_group)),
-                ),
-            )
-            for topic, by_group in sorted(lags.items())
-        ]
-        self.grid.show(GridTable(columns=TOPIC_COLUMNS, rows=rows))
+                reads[row.topic][name].append(row)
+        topics = [_TopicReads(name, by_group) for name, by_group in sorted(reads.items())]
+        table = grid_of(
+            topics,
+            lambda topic: topic.name,
+            ("TOPIC", lambda topic: topic.name),
+            ("##GROUPS", lambda topic: len(topic.by_group)),
+            ("##PARTITIONS", lambda topic: len({row.partition for row in topic.rows})),
+            ("#LAG", lambda topic: total_lag(row.lag for row in topic.rows)),
+            ("#LAG-TIME", lambda topic: _longest(topic.rows)),
+            ("READ-BY", lambda topic: ", ".join(sorted(topic.by_group))),
+        )
+        self.grid.show(table)
+
+    def empty_text(self, sight: Sight) -> str:
+        return "No group reads a topic." if sight.at_ms is not None else "Reading …"
 
     def on_grid_opened(self, event: Grid.Opened) -> None:
         self.app.open_screen("topic", event.key)
+
+
+def _longest(rows: list[PartitionLag]) -> Duration | None:
+    longest = longest_lag_ms(rows)
+    return None if longest is None else Duration(longest)

@@ -1,9 +1,11 @@
 """The screens of a group, and those that its rows open."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from cli.options import SourceOptions
-from tests.cli.verbs.top.driving import AT_MS, Driven, drive
+from groups.model import Cluster, Node
+from tests.cli.verbs.top.driving import AT_MS, Driven, drive, saved
 
 FLEET = SourceOptions(snapshot=Path(__file__).parents[3] / "golden" / "screens" / "fleet.yaml")
 
@@ -48,3 +50,32 @@ def test_the_past_of_a_group_has_its_story_owners_and_commits(sample: Path) -> N
         assert all(" 25 " in line for line in top.lines[4:8])
 
     drive(course, SourceOptions(embedded=sample))
+
+
+def test_a_broker_of_the_cluster_opens_the_groups_it_coordinates(tmp_path: Path) -> None:
+    groups = {
+        f"g{broker}": {
+            "type": "classic",
+            "state": "Empty",
+            "coordinator": {"id": broker, "host": "h", "port": 9092 + broker},
+        }
+        for broker in (1, 2)
+    }
+
+    async def course(top: Driven) -> None:
+        await top.read()
+        idle = Cluster(id="c", brokers=(Node(id=3, host="h", port=9095, rack="r"),))
+        top.app.sight = replace(top.app.sight, cluster=idle)
+        await top.press("C")
+        await top.wait_for("cluster c")
+        assert [line.split()[:3] for line in top.lines[6:9]] == [
+            ["h:9093", "1", "1"],
+            ["h:9094", "2", "1"],
+            ["h:9095", "3", "0"],
+        ]
+        await top.press("down", "enter")
+        await top.wait_for("coordinator:h:9094")
+        await top.wait_for(lambda: "g1" not in top.text)
+        assert "g2" in top.text
+
+    drive(course, saved(tmp_path, groups))
