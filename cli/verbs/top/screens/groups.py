@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
+from cli.render.fit import without_middle
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_rows import GroupRows, finding_line, has_problem
 from cli.verbs.top.options import option_words
@@ -15,6 +16,8 @@ from cli.verbs.top.screens.acting import ActingScreen
 from cli.verbs.top.sight import Focus, Sight
 from groups.counts import counted, first_names
 from groups.listing import Cause
+
+MOST_OF_SELECTION = 24  # Columns in the head: the time stays visible
 
 
 class GroupsScreen(ActingScreen):
@@ -50,13 +53,10 @@ class GroupsScreen(ActingScreen):
         shown, count = self.grid.shown, len(sight.listings)
         unread = count - len(sight.groups)
         of = counted(count, "group") if shown == count else f"{shown:,} of {counted(count, 'group')}"
-        selected = self._selected
-        absent = [problem.subject for problem in sight.problems if problem.cause is Cause.ABSENT]
         return [
             of,
             *([f"{self._problems:,} with problems"] if self._problems else []),
-            *([selected] if selected else []),
-            *([f"no group {first_names(absent, 3)}"] if absent else []),
+            *(without_middle(text, MOST_OF_SELECTION, 8) for text in (self._selected, self._absent) if text),
             *([f"{unread:,} still to be read"] if unread else []),
         ]
 
@@ -65,12 +65,20 @@ class GroupsScreen(ActingScreen):
         """The options that limit the list; empty: none."""
         return shlex.join(option_words(replace(self.app.options.selection, groups=None)))
 
+    @property
+    def _absent(self) -> str:
+        """The groups that are named and do not exist; empty: none."""
+        absent = [problem.subject for problem in self.app.sight.problems if problem.cause is Cause.ABSENT]
+        return f"no group {first_names(absent)}" if absent else ""
+
     def empty_text(self, sight: Sight) -> str:
         if sight.at_ms is None:
             return "Reading the list of groups …"
         if self.grid.view.only is not None:
             return "No group has a problem; e shows all groups."
-        return f"No group passes {self._selected}." if self._selected else "There is no group."
+        if self._selected:
+            return f"No group passes {self._selected}."
+        return f"There is {self._absent or 'no group'}."
 
     def action_problems(self) -> None:
         view = self.grid.view

@@ -12,7 +12,7 @@ from cli.selection import source_of
 from cli.sources.source import Source
 from cli.verbs.top.choice import GroupChoice, opened_group
 from cli.verbs.top.options import TopOptions, option_words
-from tests.cli.verbs.top.driving import Driven, drive, many_groups, saved
+from tests.cli.verbs.top.driving import AT_MS, Driven, drive, many_groups, saved
 
 ALL = [f"group-{number:04}" for number in range(8)]
 
@@ -95,16 +95,26 @@ def test_a_selection_is_written_as_words() -> None:
     assert option_words(options) == words
 
 
-def test_the_head_says_what_limits_the_list_and_which_group_is_missing(tmp_path: Path) -> None:
+def test_the_head_says_what_limits_the_list_and_keeps_the_time(tmp_path: Path) -> None:
     groups, topics = many_groups(3)
-    options = TopOptions(
-        every=3600.0, selection=SelectionOptions(groups=["group-0000", "elsewhere", "group-0001"])
+    source, long = (
+        saved(tmp_path, groups, topics=topics),
+        "^(group-0000|group-0002|and-others-of-which-there-are-none)$",
     )
 
-    async def course(driven: Driven) -> None:
-        await driven.read()
-        assert "2 groups" in driven.lines[0]
-        assert "no group elsewhere" in driven.lines[0]
-        assert "group-0002" not in driven.text
+    def head(selection: SelectionOptions) -> str:
+        async def course(driven: Driven) -> str:
+            await driven.read()
+            return driven.lines[0]
 
-    drive(course, saved(tmp_path, groups, topics=topics), options, size=(120, 24))
+        return drive(course, source, TopOptions(every=3600.0, selection=selection), at_ms=AT_MS)
+
+    named = head(SelectionOptions(groups=["group-0000", "elsewhere", "group-0001"]))
+    assert "2 groups" in named
+    assert "no group elsewhere" in named
+    matched = head(SelectionOptions(match=long, types=["consumer"]))
+    assert "2 groups" in matched
+    assert "--match" in matched
+    assert "consumer" in matched
+    assert "03:07" in named
+    assert "03:07" in matched
