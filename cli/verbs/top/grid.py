@@ -16,7 +16,7 @@ from cli.render.cells import cell_text, safe_text, text_width
 from cli.render.fit import without_middle
 from cli.render.lines import Role
 from cli.verbs.top.roles import ROLE_CLASSES, role_style
-from cli.verbs.top.tables import GridRow, GridTable, GridView
+from cli.verbs.top.tables import GridRow, GridTable, GridView, Marked
 
 GAP = 2
 WIDEST = 60  # Of a column that is not the last
@@ -69,6 +69,7 @@ class Grid(ScrollView, can_focus=True):
         self._key: str | None = None  # Of the row under the cursor: it stays there when rows move
         self.view = view or GridView()
         self.empty = ""  # Shown if the table has no rows
+        self.opens = True  # Whether Enter on a row opens something
 
     # What it shows
 
@@ -183,7 +184,7 @@ class Grid(ScrollView, can_focus=True):
         segments = []
         for number, column in enumerate(self._table.columns):
             arrow = ""
-            if number == self.view.column:
+            if column.name == self.view.column:
                 arrow = "▼" if self.view.is_descending else "▲"
             segments.append(
                 Segment(_fitted(column.name + arrow, self._widths[number], column.is_number), style)
@@ -196,7 +197,14 @@ class Grid(ScrollView, can_focus=True):
         plain = self.rich_style
         segments = []
         for number, column in enumerate(self._table.columns):
-            text = _fitted(_text(row, number, column.name), self._widths[number], column.is_number)
+            cell, width = row.cells[number], self._widths[number]
+            if isinstance(cell, Marked) and text_width(cell) <= width:
+                segments += [
+                    Segment(text, plain + role_style(self, role) + cursor) for text, role in cell.line
+                ]
+                segments.append(Segment(" " * (width - text_width(cell) + GAP), plain + cursor))
+                continue
+            text = _fitted(_text(row, number, column.name), width, column.is_number)
             role = row.roles.get(number)
             style = plain if role is None else plain + role_style(self, role)
             segments.append(Segment(text, style + cursor))
@@ -249,20 +257,25 @@ class Grid(ScrollView, can_focus=True):
         elif end - left > self.size.width:
             self.scroll_to(x=min(end - self.size.width, start - first), animate=False)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        return self.opens or action != "open"
+
     def action_open(self) -> None:
-        if self.key is not None:
+        if self.key is not None and self.opens:
             self.post_message(self.Opened(self.key))
 
     def action_sort_next(self) -> None:
         columns = len(self._table.columns)
         if columns:
-            following = 0 if self.view.column is None else (self.view.column + 1) % columns
+            position = self.view.position(self._table)
+            following = 0 if position is None else (position + 1) % columns
             self.look(GridView(words=self.view.words, only=self.view.only).sorted_by(following, self._table))
             self._show_column(following)
 
     def action_turn(self) -> None:
-        if self.view.column is not None:
-            self.look(self.view.sorted_by(self.view.column, self._table))
+        position = self.view.position(self._table)
+        if position is not None:
+            self.look(self.view.sorted_by(position, self._table))
 
     def on_click(self, event: events.Click) -> None:
         if event.y == 0:

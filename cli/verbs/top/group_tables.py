@@ -1,11 +1,12 @@
 """The tables of a group's screen."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from cli.render.cells import Cell, Duration, duration_cell
+from cli.render.cells import Cell, Duration, duration_cell, safe_text
 from cli.render.fit import short_names
+from cli.render.lines import Line, Piece, Role
 from cli.verbs.describe.members import tasks_text
 from cli.verbs.describe.migration import waits_text
 from cli.verbs.describe.roles import RoleColumns
@@ -285,3 +286,21 @@ def findings_of(sight: Sight, name: str) -> dict[str, Finding]:
         number = sum(key.startswith(f"{one.rule} {one.member or ''} ") for key in findings)
         findings[f"{one.rule} {one.member or ''} {number}"] = one
     return findings
+
+
+def finding_lines(one: Finding) -> Iterator[Line]:
+    """The problem and the remedy; the widget folds them."""
+    yield (Piece(safe_text(one.message)),)
+    yield (Piece("What to do: ", Role.HEADING), Piece(safe_text(one.remedy)))
+
+
+def evidence_lines(one: Finding) -> Iterator[Line]:
+    if one.since_ms is not None:
+        yield (Piece("Known since ", Role.FAINT), Piece(format_moment(one.since_ms)))
+    for member in one.members or filter(None, [one.member]):
+        yield (Piece("Member ", Role.FAINT), Piece(safe_text(member)))
+    for name, figure in one.evidence.items():
+        value = ", ".join(map(str, figure)) if isinstance(figure, tuple) else str(figure)
+        yield (Piece(f"{safe_text(name)} ", Role.FAINT), Piece(safe_text(value)))
+    if one.source:
+        yield (Piece("Source ", Role.FAINT), Piece(safe_text(one.source), Role.FAINT))

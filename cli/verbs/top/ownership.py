@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from string import ascii_lowercase, ascii_uppercase
 from typing import Self, TypeAlias
 
 from cli.render.cells import Duration, safe_text, text_width
 from cli.render.fit import without_middle
 from cli.render.lines import Line, Piece, Role
-from cli.verbs.top.tables import GridTable, grid_of
+from cli.verbs.top.tables import GridTable, Marked, grid_of
 from cli.verbs.watch.event_text import clock_text, places_text
 from cli.verbs.watch.events import Place
 from cli.verbs.watch.picture import UNKNOWN, Owner, OwnershipHistory, OwnershipLane, Run, shown_owners
@@ -80,7 +80,7 @@ class Lanes:
             self.history.lanes,
             _places,
             ("PARTITIONS", lambda lane: without_middle(_places(lane), LONGEST, 6)),
-            ("OWNERS", self.text),
+            ("OWNERS", lambda lane: Marked(self.line(lane))),
             ("OWNER", lambda lane: None if lane.runs[-1].value == UNKNOWN else lane.runs[-1].value),
             (
                 "#UNOWNED-TIME",
@@ -98,20 +98,27 @@ class Lanes:
         rows: list[Line] = [
             (
                 Piece(safe_text(name) + " " * (width - text_width(name) + 2), Role.FAINT),
-                Piece(self.text(lane)),
+                *self.line(lane),
             )
             for lane, name in sorted(names.items(), key=lambda item: item[0].places)
         ]
         return [*rows, *([(Piece(more, Role.FAINT),)] if more else [])]
 
-    def text(self, lane: OwnershipLane) -> str:
+    def line(self, lane: OwnershipLane) -> Line:
+        """The marks; those without an owner stand out."""
+        roles = {NO_OWNER: Role.BAD, NOT_SHOWN: Role.FAINT}
+        return tuple(
+            Piece("".join(run), roles.get(mark, Role.PLAIN)) for mark, run in groupby(self._marks(lane))
+        )
+
+    def _marks(self, lane: OwnershipLane) -> list[str]:
         """A mark shows that there was no owner if there was none at any time in it; else who owned it at its end."""
         marks = [" "] * self.marks
         for run in lane.runs:
             letter = {None: NO_OWNER, UNKNOWN: NOT_SHOWN}.get(run.value) or self.letters[run.value or ""]
             for number in range(max(self._mark(run.start_ms), 0), self._mark(run.end_ms) + 1):
                 marks[number] = marks[number] if marks[number] == NO_OWNER else letter
-        return "".join(marks)
+        return marks
 
     @property
     def _mark_ms(self) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self, TypeAlias, TypeVar
 from cli.render.cells import Cell
 from cli.render.document import columns
 from cli.render.headings import role_of
-from cli.render.lines import Role
+from cli.render.lines import Line, Role, plain
 
 T = TypeVar("T")
 ANY = ""  # The facet in which a word without a name is searched, besides the key
@@ -49,6 +49,18 @@ class Figure(str):
         return figure
 
 
+class Marked(str):
+    """A cell whose parts have roles."""
+
+    __slots__ = ("line",)
+    line: Line
+
+    def __new__(cls, line: Line) -> Self:
+        cell = super().__new__(cls, plain(line))
+        cell.line = line
+        return cell
+
+
 def grid_of(
     items: Iterable[T], key: Callable[[T], str], *shown: tuple[str, Callable[[T], Cell]]
 ) -> GridTable:
@@ -75,16 +87,23 @@ def grid_of(
 class GridView:
     """How a table is looked at: the column that sorts it, and the words of the filter."""
 
-    column: int | None = None  # None: in the order of the rows
+    column: str | None = (
+        None  # By name: others come and go. None, or one that is gone: in the order of the rows
+    )
     is_descending: bool = False
     words: tuple[str, ...] = ()
     only: Callable[[GridRow], bool] | None = field(default=None, compare=False)  # A switch next to the filter
 
     def sorted_by(self, column: int, table: GridTable) -> "GridView":
         """By this column; numbers begin with the largest. The same column again: in the other direction."""
-        if column == self.column:
+        name, is_number, _ = table.columns[column]
+        if name == self.column:
             return replace(self, is_descending=not self.is_descending)
-        return replace(self, column=column, is_descending=table.columns[column].is_number)
+        return replace(self, column=name, is_descending=is_number)
+
+    def position(self, table: GridTable) -> int | None:
+        """Of the column that sorts it."""
+        return next((n for n, column in enumerate(table.columns) if column.name == self.column), None)
 
     def apply(self, table: GridTable) -> list[GridRow]:
         rows: Iterable[GridRow] = table.rows
@@ -92,9 +111,8 @@ class GridView:
             rows = filter(self.only, rows)
         if self.words:
             rows = (row for row in rows if all(_holds(word, row) for word in self.words))
-        if self.column is None:
-            return list(rows)
-        return _sorted(rows, self.column, is_descending=self.is_descending)
+        position = self.position(table)
+        return list(rows) if position is None else _sorted(rows, position, is_descending=self.is_descending)
 
 
 def filter_words(text: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from groups.model import Node
 
 TABS = (
     Tab("brokers", "b", "Groups by coordinator"),
-    Tab("settings", "c", "Brokers' settings of groups"),
+    Tab("settings", "c", "Brokers' settings of groups", opens=False),
 )
 NOT_KNOWN = "not known"
 
@@ -56,7 +56,7 @@ class ClusterScreen(SubjectScreen):
         )
 
     def on_grid_opened(self, event: Grid.Opened) -> None:
-        if self.tab.name == "brokers" and event.key != NOT_KNOWN:
+        if event.key != NOT_KNOWN:
             self.app.filter_groups(f"coordinator:{event.key}")
 
 

@@ -11,7 +11,9 @@ from cli.render.lines import Line, Piece, Role, folded
 from cli.verbs.top.grid import WIDEST, Grid
 from cli.verbs.top.group_summary import SETTLED, group_on_screen, summary_lines
 from cli.verbs.top.group_tables import (
+    finding_lines,
     findings_are_known,
+    findings_of,
     findings_table,
     members_table,
     partitions_table,
@@ -34,11 +36,11 @@ TABLES: Mapping[str, Callable[[Sight, str], GridTable]] = {
     "findings": findings_table,
 }
 TABS = (
-    Tab("members", "m", "Who owns and waits for what"),
+    Tab("members", "m", "Members, and who waits"),
     Tab("by topic", "b", "Lag and rates by topic"),
     Tab("partitions", "o", "Offsets, lag and owners"),
-    Tab("findings", "f", "Problems, and how to fix them"),
-    Tab("owners over time", "v", "Owners over the last minutes"),
+    Tab("findings", "f", "Problems and remedies"),
+    Tab("owners over time", "v", "Who owned what, and when", opens=False),
 )
 EMPTY = {
     "members": "It has no members.",
@@ -47,7 +49,7 @@ EMPTY = {
     "findings": "A verdict needs two readings of the present.",
     "owners over time": "Who owns what is not known.",
 }
-LANES = "owners over time"
+FINDINGS, LANES = "findings", "owners over time"
 TALL = 32  # Rows of a terminal that has room for lanes during a rebalance
 MOST_LANES = 8
 RECENT_MS = 120_000  # How long lanes stay after a rebalance
@@ -57,6 +59,7 @@ class GroupScreen(SubjectScreen, ActingScreen):
     DEFAULT_CSS = """
     GroupScreen #lanes { padding: 0 1; border-top: solid $panel; }
     GroupScreen #events { height: 20%; min-height: 4; padding: 0 1; border-top: solid $panel; }
+    GroupScreen #events.tall { height: 50%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *tab_bindings(TABS),
@@ -79,7 +82,10 @@ class GroupScreen(SubjectScreen, ActingScreen):
         return [f"group {self.group}"]
 
     def summary(self, sight: Sight, width: int) -> list[Line]:
+        """On the tabs whose own text is longer, the state alone."""
         lines = summary_lines(sight, self.group, width)
+        if self.tab.name == FINDINGS:
+            return lines[:1]
         lanes = self._lanes(sight) if self.tab.name == LANES else None
         return lines if lanes is None else [*lines[:1], *folded(safe_text(lanes.legend()), width, Role.FAINT)]
 
@@ -93,15 +99,29 @@ class GroupScreen(SubjectScreen, ActingScreen):
         group = group_on_screen(sight, self.group)
         if group is None:
             return ""  # The summary says why
-        if self.tab.name == "findings" and sight.past_ms is None and findings_are_known(sight, self.group):
+        if self.tab.name == FINDINGS and sight.past_ms is None and findings_are_known(sight, self.group):
             return "No problem found so far."
         return EMPTY[self.tab.name]
 
     def draw(self, sight: Sight) -> None:
         super().draw(sight)
         self._draw_lanes(sight)
-        events = self.query_one("#events", Lines)
-        events.show(self._events(sight, max(events.size.width - 2, 20), max(events.size.height, 1)))
+        self._draw_events(sight)
+
+    def on_grid_moved(self) -> None:
+        self._draw_events(self.app.sight)
+
+    def _draw_events(self, sight: Sight) -> None:
+        """The events; of the tab of findings, the one under the cursor."""
+        widget = self.query_one("#events", Lines)
+        widget.set_class(self.tab.name == FINDINGS, "tall")
+        finding = (
+            findings_of(sight, self.group).get(self.grid.key or "") if self.tab.name == FINDINGS else None
+        )
+        if finding is not None:
+            widget.show(finding_lines(finding))
+        else:
+            widget.show(self._events(sight, max(widget.size.width - 2, 20), max(widget.size.height, 1)))
 
     def _lanes(self, sight: Sight) -> Lanes | None:
         watched = sight.watched.groups.get(self.group)

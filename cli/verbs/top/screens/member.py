@@ -9,13 +9,14 @@ from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_tables import place_of
 from cli.verbs.top.member_tables import member_lines, member_on_screen, member_table
 from cli.verbs.top.screens.acting import ActingScreen
-from cli.verbs.top.screens.subject import SubjectScreen
+from cli.verbs.top.screens.subject import SubjectScreen, Tab
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridTable
 from cli.verbs.top.words import change
 
 
 class MemberScreen(SubjectScreen, ActingScreen):
+    tabs = (Tab("", "", ""),)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("K", "remove", "Remove member", show=False)]
 
     def __init__(self, group: str, member: str) -> None:

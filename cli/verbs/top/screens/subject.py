@@ -21,22 +21,26 @@ class Tab(NamedTuple):
     name: str
     key: str
     tooltip: str
+    opens: bool = True  # Whether Enter on a row opens something
 
 
 def tab_bindings(tabs: Sequence[Tab]) -> Iterator[BindingType]:
     for tab in tabs:
         yield Binding(tab.key, f"table('{tab.name}')", tab.name.capitalize(), tooltip=tab.tooltip)
+    if len(tabs) > 1:
+        yield Binding("tab", "next_table(1)", "Next table", show=False, key_display="Tab")
+        yield Binding("shift+tab", "next_table(-1)", "Table before", show=False, key_display="Shift-Tab")
 
 
 class SubjectScreen(TableScreen):
     """Subclasses say what the summary and the tables are."""
 
     DEFAULT_CSS = """
-    SubjectScreen #summary { max-height: 6; padding: 0 1; }
+    SubjectScreen #summary { max-height: 30%; padding: 0 1; }
     SubjectScreen #tabs { height: 1; color: $text-muted; }
     """
     hint = "words of any column, topic:orders, -without"
-    tabs: ClassVar[Sequence[Tab]] = (Tab("", "", ""),)
+    tabs: ClassVar[Sequence[Tab]] = (Tab("", "", "", opens=False),)
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,6 +56,9 @@ class SubjectScreen(TableScreen):
         """Of the tab that is shown."""
         raise NotImplementedError
 
+    def on_mount(self) -> None:
+        self.grid.opens = self.tab.opens
+
     def draw(self, sight: Sight) -> None:
         self.grid.show(self.table(sight))
         self.query_one("#summary", Lines).show(self.summary(sight, max(self.size.width - 2, 20)))
@@ -64,8 +71,14 @@ class SubjectScreen(TableScreen):
 
     def action_table(self, name: str) -> None:
         self.tab = next(tab for tab in self.tabs if tab.name == name)
+        self.grid.opens = self.tab.opens
         self.grid.look(GridView())
+        self.refresh_bindings()
         self.show_sight(self.app.sight)
+
+    def action_next_table(self, by: int) -> None:
+        position = self.tabs.index(self.tab) + by
+        self.action_table(self.tabs[position % len(self.tabs)].name)
 
     def on_resize(self) -> None:
         if self.is_mounted:
