@@ -150,5 +150,15 @@ def _waits(inspection: Inspection) -> Iterator[tuple[str, Role]]:
         if member.waits:
             together.setdefault(waits_text(member, labels) or "", []).append(member.label)
     for text, names in together.items():
-        verb = "waits" if len(names) == 1 else "wait"
-        yield f"{first_names(names)} {verb} for {text}", Role.WARNING
+        yield f"{first_names(names)} {doing_text(text, is_one=len(names) == 1)}", Role.WARNING
+
+
+def doing_text(waits: str, *, is_one: bool = True) -> str:
+    """`must revoke orders:2; then waits for …`: what is up to a member itself is not said to be waited for."""
+    own = {"itself: to ": "must ", "itself: it leads": "leads", "itself: static": "is static"}
+    parts = []
+    for part in waits.split("; then "):
+        begin = next((begin for begin in own if part.startswith(begin)), None)
+        wait = f"wait{'s' * is_one} for {part}"
+        parts.append(wait if begin is None else own[begin] + part.removeprefix(begin))
+    return "; then ".join(parts)

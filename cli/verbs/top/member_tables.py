@@ -7,7 +7,7 @@ from cli.render.cells import safe_text
 from cli.render.lines import Line, Role, folded
 from cli.verbs.describe.migration import waits_text
 from cli.verbs.describe.roles import RoleColumns
-from cli.verbs.top.group_summary import group_on_screen
+from cli.verbs.top.group_summary import doing_text, group_on_screen
 from cli.verbs.top.group_tables import (
     lag_time,
     leads_text,
@@ -62,7 +62,7 @@ def _sentences(group: Group, one: InspectedMember) -> Iterator[tuple[str, Role]]
         topics, regex = ", ".join(sorted(member.subscription.topics)), member.subscription.regex
         yield "reads " + "; ".join(filter(None, [topics, f"regex {regex}" if regex else ""])), Role.PLAIN
     if one.waits:
-        yield f"waits for {waits_text(one, labels_of(group))}", Role.WARNING
+        yield doing_text(waits_text(one, labels_of(group)) or ""), Role.WARNING
     if member.is_away:
         yield "It is static and away: its partitions wait for it until its session expires.", Role.WARNING
     if member.unreadable is not None:

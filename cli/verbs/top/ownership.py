@@ -68,12 +68,14 @@ class Lanes:
         return any(run.start_ms > at_ms for lane in self.history.lanes for run in lane.runs[1:])
 
     def legend(self) -> str:
-        """The times, and the meaning of letters; with `+` for owners beyond the letters."""
+        """The times, and the meaning of the marks that occur; with `+` for owners beyond the letters."""
+        values = {run.value for lane in self.history.lanes for run in lane.runs}
         owners = [f"{letter}={owner}" for owner, letter in self.letters.items()]
         span = duration_text(self.end_ms - self.start_ms)
         each = duration_text(self._mark_ms)
         until = f"the last {span} until {clock_text(self.end_ms)[:8]}Z, {each} a mark"
-        return "  ".join([f"{until}:", *owners, f"{NO_OWNER}=no owner", f"{NOT_SHOWN}=not shown"])
+        gaps = [f"{NO_OWNER}=no owner"] * (None in values) + [f"{NOT_SHOWN}=not shown"] * (UNKNOWN in values)
+        return "  ".join([f"{until}:", *owners, *gaps])
 
     def table(self) -> GridTable:
         return grid_of(

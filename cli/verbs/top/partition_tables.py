@@ -79,8 +79,10 @@ def _offset_words(row: PartitionLag) -> Iterator[str]:
     yield f"lag {_number(row.lag)}"
     if row.lag_ms:
         yield f"the oldest unread is {duration_text(row.lag_ms)} old"
-    if row.end is not None or row.log_start is not None:
-        yield f"log {_number(row.log_start)} to {_number(row.end)}"
+    if row.log_start is not None:
+        yield f"log {row.log_start:,} to {_number(row.end)}"
+    elif row.end is not None:
+        yield f"the log ends at {row.end:,}"
     if row.stable is not None and row.stable != row.end:
         yield f"stable to {row.stable:,}"
     if row.last_commit_ms is not None:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from cli.errors import is_expected
-from cli.polls.reading import LagTimes, Scope, read_chosen
+from cli.polls.reading import LagTimes, PollResult, Scope, read_chosen
 from cli.selection import ReusableSource
 from cli.sources.source import Source
 from cli.verbs.top.choice import GroupChoice
 from cli.verbs.top.moments import PastMoment
 from cli.verbs.top.sight import Focus, Recent, Sight, in_turn, is_old
 from cli.verbs.watch.repeat import pause_s
+from groups.model import GroupState, GroupType
 
 FIRST = 40  # Groups of the first poll: a screenful
 MOST = 200  # Groups of a poll
@@ -63,6 +64,8 @@ class Poller:
         self._focus, self._recent = Focus(), Recent()
         self._wake = threading.Event()
         self._times = LagTimes()
+        self._leader: tuple[tuple[str, frozenset[str]], str | None, str | None] | None = None
+        """Of the last group: its members, its leader, or why that is not known."""
         self._ends = self.is_paused = False
         self.error: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="top's poller", daemon=True)
@@ -208,6 +211,8 @@ class Poller:
         opened = opened if opened in names else None
         scope = Scope(is_live=is_live and subject.past is None, commit_times=not is_live)
         result = read_chosen(source, scope, names, self._times, self._now_ms)
+        if opened is not None and scope.is_live and subject.sight.log_of == opened:
+            result = self._with_leader(source, result, opened)
         subject.fresh.update(names)
         if subject.past is not None:
             sight = subject.sight.read_past(result)
@@ -216,6 +221,23 @@ class Poller:
         else:
             sight = subject.sight.read(result, opened, asked_ms, is_still=not is_live)
         self._replace(subject, sight)
+
+    def _with_leader(self, source: Source, result: PollResult, opened: str) -> PollResult:
+        """With the leader of a classic group, which only its records show: they are read once for the same members,
+        and not before the group is on screen."""
+        polled = result.groups.get(opened)
+        group = polled.group if polled is not None else None
+        if polled is None or group is None or group.type is not GroupType.CLASSIC or len(group.members) < 2:
+            return result
+        if group.state is not GroupState.STABLE:
+            return result
+        key = opened, frozenset(member.id for member in group.members)
+        if self._leader is None or self._leader[0] != key:
+            (led,) = source.with_leaders([group])
+            self._leader = key, led.leader, led.leader_problem
+        _, leader, problem = self._leader
+        known = replace(polled, group=replace(group, leader=leader, leader_problem=problem))
+        return replace(result, groups={**result.groups, opened: known})
 
     def _replace(self, subject: _Subject, sight: Sight) -> None:
         subject.sight = sight

@@ -15,7 +15,7 @@ def test_rows_open_members_partitions_topics_and_findings() -> None:
         await top.read()
         await top.type("/audit")
         await top.press("enter", "enter")
-        await top.wait_for("waits for itself: to revoke payments:1")
+        await top.wait_for("must revoke payments:1")
         await top.press("enter")
         await top.wait_for("member QwEr")
         assert "to be revoked" in top.line_of("payments           1")
