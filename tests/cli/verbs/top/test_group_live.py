@@ -25,7 +25,7 @@ def test_a_classic_group_shows_who_leads_and_who_would_lead_next(broker: Broker,
         leader = top.line_of("Leader: ").split()[1].rstrip(".")
         other = {"one": "two", "two": "one"}[leader]
         assert f"When it leaves, {other} leads." in top.text
-        rows = {words[0]: words[-2] for line in top.lines if (words := line.split())}
+        rows = {words[0]: words[-2] for line in top.lines if len(words := line.split()) > 2}
         assert (rows[leader], rows[other]) == ("leads", "next")
 
     source = SourceOptions(bootstrap_server=broker.bootstrap)
