@@ -124,7 +124,8 @@ class TableScreen(Screen[None]):
     # The filter
 
     def on_grid_moved(self) -> None:
-        self.app.focus_on(self.wanted())
+        if self.is_current:  # a table of a screen below this one moves when the terminal is resized
+            self.app.focus_on(self.wanted())
         self._head(self.app.sight)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002

@@ -144,3 +144,13 @@ def test_no_color_is_shown_where_it_is_not_wanted(sample: Path, monkeypatch: pyt
 
     monkeypatch.setenv("KOHORT_COLOR", "never")
     drive(course, SourceOptions(embedded=sample))
+
+
+def test_a_resized_terminal_keeps_the_group_that_is_read(sample: Path) -> None:
+    async def course(top: Driven) -> None:
+        await top.read()
+        await top.press("enter")
+        await top.pilot.resize_terminal(120, 40)
+        assert top.app.poller._focus.opened == "audit"
+
+    drive(course, SourceOptions(embedded=sample))
