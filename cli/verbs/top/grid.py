@@ -1,5 +1,6 @@
 """The widget of a table: only the lines on screen are drawn, so that 5,000 rows scroll like 50."""
 
+from textwrap import wrap
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -144,7 +145,7 @@ class Grid(ScrollView, can_focus=True):
         else:
             number = int(scroll_y) + y - 1
             if number >= len(self._rows):
-                return self._blank(self._nothing() if y == 2 and not self._rows else "")
+                return self._blank("" if self._rows or y < 2 else self._nothing(y - 2))
             line = self._line(self._rows[number], is_cursor=number == self.cursor)
         fixed, left = self._fixed, int(scroll_x)
         rest = line.crop_extend(fixed + left, left + width, self._background(y))
@@ -162,10 +163,12 @@ class Grid(ScrollView, can_focus=True):
         style = self.rich_style + role_style(self, Role.FAINT)
         return Strip([Segment(f" {text}", style)]).adjust_cell_length(self.size.width, self.rich_style)
 
-    def _nothing(self) -> str:
-        if self.view.words and self._table.rows:
-            return "Nothing matches the filter; Esc clears it."
-        return self.empty
+    def _nothing(self, number: int) -> str:
+        """A line of the sentence that says why there are no rows."""
+        is_filtered = bool(self.view.words and self._table.rows)
+        text = "Nothing matches the filter; Esc clears it." if is_filtered else self.empty
+        lines = wrap(safe_text(text), max(self.size.width - 2, 1))
+        return lines[number] if number < len(lines) else ""
 
     def _with_marks(self, heading: Strip) -> Strip:
         """At the ends of the heading: whether there are more columns."""

@@ -124,7 +124,7 @@ class TableScreen(Screen[None]):
     # The filter
 
     def on_grid_moved(self) -> None:
-        if self.is_current:  # a table of a screen below this one moves when the terminal is resized
+        if self.app.screen is self:  # a table of a screen below this one moves when the terminal is resized
             self.app.focus_on(self.wanted())
         self._head(self.app.sight)
 

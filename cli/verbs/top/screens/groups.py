@@ -44,7 +44,6 @@ class GroupsScreen(ActingScreen):
         self.grid.show(table)
 
     def on_grid_moved(self) -> None:
-        super().on_grid_moved()
         self.query_one("#finding", Lines).show([finding_line(self.app.sight, self.grid.key)])
 
     @property
