@@ -43,7 +43,9 @@ def member_lines(sight: Sight, group: str, member: str, width: int) -> list[Line
     if known is None or one is None:
         is_read = group in sight.groups or known is not None
         when = "now" if sight.past_ms is None else "then"
-        return folded(f"{member} is not a member {when}." if is_read else "Reading the group …", width)
+        return folded(
+            f"{safe_text(member)} is not a member {when}." if is_read else "Reading the group …", width
+        )
     sentences = [*_sentences(known, one)]
     return [line for text, role in sentences for line in folded(safe_text(text), width, role)]
 

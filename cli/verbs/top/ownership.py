@@ -42,6 +42,11 @@ def tracks_after(before: Tracks, state: WatchState, group: str) -> Tracks:
     return tracks
 
 
+def has_moved(tracks: Tracks, since_ms: int) -> bool:
+    """Whether an owner has changed since then."""
+    return any(len(track) > 1 and track[-1][0] > since_ms for track in tracks.values())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lanes:
     """A lane per set of partitions that had the same owners at the same times, in marks of equal time."""
@@ -63,9 +68,6 @@ class Lanes:
         owners = [owner for owner in dict.fromkeys(owner for _, owner in seen) if owner not in ("", UNKNOWN)]
         names = zip_longest(owners, LETTERS[: len(owners)], fillvalue=MORE)
         return cls(history=history, start_ms=start_ms, end_ms=end_ms, marks=marks, letters=dict(names))
-
-    def moved_since(self, at_ms: int) -> bool:
-        return any(run.start_ms > at_ms for lane in self.history.lanes for run in lane.runs[1:])
 
     def legend(self) -> str:
         """The times, and the meaning of the marks that occur; with `+` for owners beyond the letters."""

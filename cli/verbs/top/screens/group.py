@@ -21,7 +21,7 @@ from cli.verbs.top.group_tables import (
     time_text,
     topics_table,
 )
-from cli.verbs.top.ownership import Lanes, lanes_of
+from cli.verbs.top.ownership import Lanes, has_moved, lanes_of
 from cli.verbs.top.roles import Lines
 from cli.verbs.top.screens.acting import ActingScreen
 from cli.verbs.top.screens.subject import SubjectScreen, Tab, tab_bindings
@@ -46,7 +46,7 @@ EMPTY = {
     "members": "It has no members.",
     "by topic": "It reads no topic, and has no committed offsets.",
     "partitions": "It owns no partitions, and has no committed offsets.",
-    "findings": "A verdict needs two readings of the present.",
+    "findings": "A verdict needs two readings.",
     "owners over time": "Who owns what is not known.",
 }
 FINDINGS, LANES = "findings", "owners over time"
@@ -101,6 +101,8 @@ class GroupScreen(SubjectScreen, ActingScreen):
             return ""  # The summary says why
         if self.tab.name == FINDINGS and sight.past_ms is None and findings_are_known(sight, self.group):
             return "No problem found so far."
+        if self.tab.name == FINDINGS and sight.past_ms is not None:
+            return "There is no verdict of the past; w explains what happened."
         return EMPTY[self.tab.name]
 
     def draw(self, sight: Sight) -> None:
@@ -123,26 +125,26 @@ class GroupScreen(SubjectScreen, ActingScreen):
         else:
             widget.show(self._events(sight, max(widget.size.width - 2, 20), max(widget.size.height, 1)))
 
-    def _lanes(self, sight: Sight) -> Lanes | None:
+    def _end_ms(self, sight: Sight) -> int | None:
+        """Until when the owners are known; None: not at all."""
         watched = sight.watched.groups.get(self.group)
-        end_ms = sight.past_ms if watched is None else watched.at_ms
-        if sight.log_of != self.group or end_ms is None:
-            return None
-        return lanes_of(sight.owners, end_ms, min(max(self.size.width - 50, 24), WIDEST))
+        return None if sight.log_of != self.group else sight.past_ms if watched is None else watched.at_ms
+
+    def _lanes(self, sight: Sight) -> Lanes | None:
+        end_ms = self._end_ms(sight)
+        marks = min(max(self.size.width - 50, 24), WIDEST)
+        return None if end_ms is None else lanes_of(sight.owners, end_ms, marks)
 
     def _draw_lanes(self, sight: Sight) -> None:
         """During a rebalance, and for a while after it, if there is room."""
-        widget, lanes = self.query_one("#lanes", Lines), self._lanes(sight)
-        group = group_on_screen(sight, self.group)
-        is_shown = (
-            lanes is not None
-            and group is not None
-            and self.tab.name != LANES
-            and self.size.height >= TALL
-            and (group.state not in SETTLED or lanes.moved_since(lanes.end_ms - RECENT_MS))
-        )
-        widget.display = is_shown
-        if lanes is not None and is_shown:
+        widget, group = self.query_one("#lanes", Lines), group_on_screen(sight, self.group)
+        has_room = self.size.height >= TALL and self.tab.name not in (FINDINGS, LANES)
+        lanes, end_ms = None, self._end_ms(sight)
+        is_moving = group is not None and group.state not in SETTLED
+        if has_room and (is_moving or (end_ms is not None and has_moved(sight.owners, end_ms - RECENT_MS))):
+            lanes = self._lanes(sight)
+        widget.display = lanes is not None
+        if lanes is not None:
             legend = folded(safe_text(lanes.legend()), max(self.size.width - 2, 20), Role.FAINT)
             widget.show([*legend, *lanes.lines(MOST_LANES)])
 
@@ -151,14 +153,22 @@ class GroupScreen(SubjectScreen, ActingScreen):
             since = "since this screen was opened" if sight.past_ms is None else "is known before this moment"
             return [(Piece(f"No event {since}.", Role.FAINT),)]
         lines: list[Line] = []
-        for event in (newest := log[-most:]):
+        newest = log[-most:]
+        for event in reversed(newest):
             time = f"{time_text(event.at_ms, newest[0].at_ms, newest[-1].at_ms)}  "
             (first,), *more = folded(safe_text(time + event.text), width, indent=len(time))
-            lines += [(Piece(time, Role.FAINT), Piece(first.text[len(time) :])), *more]
-        return lines[-most:]
+            if lines and len(lines) + 1 + len(more) > most:
+                break
+            lines = [(Piece(time, Role.FAINT), Piece(first.text[len(time) :])), *more, *lines]
+        return lines
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "remove" and self.tab.name != "members":
+            return False
+        return super().check_action(action, parameters)
 
     def action_remove(self) -> None:
-        if self.tab.name == "members" and self.grid.key is not None:
+        if self.grid.key is not None:
             self.app.run_command(change("members remove", self.group, "--member", self.grid.key))
 
     def on_grid_opened(self, event: Grid.Opened) -> None:

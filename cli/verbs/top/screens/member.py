@@ -6,7 +6,6 @@ from textual.binding import Binding, BindingType
 
 from cli.render.lines import Line
 from cli.verbs.top.grid import Grid
-from cli.verbs.top.group_tables import place_of
 from cli.verbs.top.member_tables import member_lines, member_on_screen, member_table
 from cli.verbs.top.screens.acting import ActingScreen
 from cli.verbs.top.screens.subject import SubjectScreen, Tab
@@ -45,6 +44,6 @@ class MemberScreen(SubjectScreen, ActingScreen):
         self.app.run_command(change("members remove", self.group, "--member", self.member))
 
     def on_grid_opened(self, event: Grid.Opened) -> None:
-        if ":" in event.key:
-            topic, number = place_of(event.key)
-            self.app.open_screen("partition", self.group, topic, str(number))
+        topic, colon, number = event.key.rpartition(":")
+        if colon and number.isdecimal():  # Not a task of Kafka Streams
+            self.app.open_screen("partition", self.group, topic, number)

@@ -72,7 +72,7 @@ class SubjectScreen(TableScreen):
     def action_table(self, name: str) -> None:
         self.tab = next(tab for tab in self.tabs if tab.name == name)
         self.grid.opens = self.tab.opens
-        self.grid.look(GridView())
+        self.grid.look(GridView(words=self.grid.view.words))
         self.refresh_bindings()
         self.show_sight(self.app.sight)
 
