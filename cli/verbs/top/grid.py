@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -49,7 +49,7 @@ class Grid(ScrollView, can_focus=True):
         Binding("s", "sort_next", "Sort", tooltip="Sort by the next column"),
         Binding("S", "turn", "Turn the order", show=False),
     ]
-    cursor: reactive[int] = reactive(0)
+    cursor: reactive[int] = reactive(0, repaint=False)
 
     class Opened(Message):
         def __init__(self, key: str) -> None:
@@ -216,10 +216,11 @@ class Grid(ScrollView, can_focus=True):
 
     # Keys
 
-    def watch_cursor(self) -> None:
-        self._key = self._rows[self.cursor].key if self._rows else None
+    def watch_cursor(self, before: int, now: int) -> None:
+        self._key = self._rows[now].key if self._rows else None
         self._keep_in_sight()
-        self.refresh()
+        top = int(self.scroll_offset.y)
+        self.refresh(*(Region(0, number - top + 1, self.size.width, 1) for number in (before, now)))
         self.post_message(self.Moved())
 
     def _keep_in_sight(self) -> None:

@@ -195,7 +195,7 @@ class Poller:
             names = [name for name in first if name not in known and name in subject.sight.listings]
         else:
             now_ms = self._now_ms()
-            names = [*first, *(name for name in others if is_old(known.get(name), now_ms))]
+            names = [*first, *(name for name in others if is_old(subject.sight, name, now_ms))]
         return names[: max(most, len(first))]
 
     def _list(self, subject: _Subject, source: Source) -> None:

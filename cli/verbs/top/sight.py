@@ -10,6 +10,7 @@ from cli.verbs.top.ownership import Tracks, tracks_after
 from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.events import Place
 from cli.verbs.watch.state import WatchObservation, WatchState
+from groups.diagnosis.rebalances import UNSETTLED
 from groups.lag import each_once
 from groups.listing import Cause, GroupListing, Problem
 from groups.model import Cluster, Topic
@@ -17,9 +18,7 @@ from groups.model import Cluster, Topic
 HOUR_MS = 3_600_000
 LONGEST_LOG = 500  # Events of the group on screen
 SAMPLES = 120  # Of a partition
-SECOND_MS = (
-    10_000  # A group without a verdict, for which two readings are needed, is read again after this time
-)
+SOON_MS = 10_000
 SELDOM_MS = 60_000  # A group that is not in sight is read this often
 
 
@@ -218,8 +217,13 @@ def in_turn(sight: Sight, focus: Focus) -> tuple[list[str], list[str]]:
     return visible, [name for _, name in sorted(ages) if name not in shown]
 
 
-def is_old(seen: SeenGroup | None, now_ms: int) -> bool:
-    """Whether a group that is not in sight must be read again."""
+def is_old(sight: Sight, name: str, now_ms: int) -> bool:
+    """Whether a group that is not in sight must be read again: soon if it has no verdict, for which two readings are
+    needed, or if it rebalances, as the list shows."""
+    seen, listing = sight.groups.get(name), sight.listings[name]
     if seen is None:
         return True
-    return now_ms - seen.at_ms >= (SECOND_MS if seen.history.diagnosis is None else SELDOM_MS)
+    group = seen.polled.group
+    is_moving = listing.state in UNSETTLED or (group is not None and group.state is not listing.state)
+    soon = seen.history.diagnosis is None or is_moving
+    return now_ms - seen.at_ms >= (SOON_MS if soon else SELDOM_MS)

@@ -1,6 +1,6 @@
 """What all screens with a table have: a line about the source, the table, its filter, and the keys at the bottom."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -18,9 +18,11 @@ from cli.verbs.top.host import Host
 from cli.verbs.top.key_line import KeyLine
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import filter_words
+from groups.listing import Cause, Problem
 from groups.times import duration_text, format_moment
 
 FILTER_HINT = "words of the name, -without"
+MOST_PROBLEMS = 2  # Lines
 AGE_MS = 5_000  # Figures that are older than this, and than three readings, are shown with their age
 
 
@@ -97,8 +99,10 @@ class TableScreen(Screen[None]):
         self.set_class(bool(sight.failure), "stale")
         head.subject = tuple(self.title_parts)
         head.origin = (sight.source, *self._times(sight))
-        failure.display = bool(sight.failure)
-        failure.update(safe_text(sight.failure))
+        text = sight.failure or _unread_text(sight.problems)
+        failure.set_class(not sight.failure, "role--warning")
+        failure.display = bool(text)
+        failure.update(safe_text(text))
 
     def _times(self, sight: Sight) -> Iterator[str]:
         if sight.failure:
@@ -165,3 +169,12 @@ class TableScreen(Screen[None]):
             self.refresh_bindings()
         elif len(self.app.screen_stack) > 2:
             self.app.pop_screen()
+
+
+def _unread_text(problems: Sequence[Problem]) -> str:
+    """What of the list could not be read."""
+    lines = [
+        f"{problem.subject}: {problem.message}" for problem in problems if problem.cause is not Cause.ABSENT
+    ]
+    others = len(lines) - MOST_PROBLEMS
+    return "\n".join(lines[:MOST_PROBLEMS]) + (f"; and {others:,} more" if others > 0 else "")

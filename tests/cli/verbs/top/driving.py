@@ -17,7 +17,7 @@ from cli.verbs.top.app import TopApp
 from cli.verbs.top.options import TopOptions
 
 T = TypeVar("T")
-PATIENCE_S = 60.0
+PATIENCE_S = 30.0
 SMALL, MIDDLE, LARGE = (80, 24), (120, 40), (200, 60)
 AT_MS = 1_772_334_420_000  # 2026-03-01T03:07:00Z
 ONCE = TopOptions(every=3600.0)
