@@ -1,6 +1,7 @@
 """What is said of a group above its tables, the most important first: a small screen shows the beginning."""
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from cli.render.cells import safe_text
 from cli.render.headings import role_of
@@ -17,6 +18,7 @@ from groups.times import duration_text
 from groups.transactions import pending_text
 from migration.inspection import Inspection, inspect
 
+Sentence: TypeAlias = tuple[str, Role]
 MOST_LINES = 2  # Of a sentence: all of it is on the screen of findings
 SETTLED = (GroupState.STABLE, GroupState.EMPTY)
 
@@ -89,7 +91,7 @@ def _lag_words(seen: SeenGroup, *, is_past: bool) -> Iterator[str]:
 
 def _sentences(
     sight: Sight, group: Group, seen: SeenGroup | None, watched: WatchedGroup | None
-) -> Iterator[tuple[str, Role]]:
+) -> Iterator[Sentence]:
     for text in sight.said if sight.log_of == group.id else ():
         yield text, Role.WARNING if group.state not in SETTLED else Role.PLAIN
     last = sight.watched.last
@@ -117,7 +119,7 @@ def _is_said(sentence: str, seen: SeenGroup | None) -> bool:
     return any(one.message.startswith(subject) for one in (diagnosis.findings if diagnosis else ()))
 
 
-def _verdict(sight: Sight, seen: SeenGroup | None) -> Iterator[tuple[str, Role]]:
+def _verdict(sight: Sight, seen: SeenGroup | None) -> Iterator[Sentence]:
     diagnosis = seen.history.diagnosis if seen else None
     if diagnosis is None:
         return
@@ -129,7 +131,7 @@ def _verdict(sight: Sight, seen: SeenGroup | None) -> Iterator[tuple[str, Role]]
         yield "No problem found so far.", Role.GOOD
 
 
-def _unowned(watched: WatchedGroup) -> Iterator[tuple[str, Role]]:
+def _unowned(watched: WatchedGroup) -> Iterator[Sentence]:
     """Partitions without an owner; the longest without one are first."""
     since: dict[int, dict[str, list[int]]] = {}
     for (topic, number), gap in sorted(watched.unowned.items()):
@@ -139,7 +141,7 @@ def _unowned(watched: WatchedGroup) -> Iterator[tuple[str, Role]]:
         yield f"Without an owner for {age}: {places_text(since[at_ms])}", Role.BAD
 
 
-def _waits(inspection: Inspection) -> Iterator[tuple[str, Role]]:
+def _waits(inspection: Inspection) -> Iterator[Sentence]:
     """Who waits for what; nothing for settled groups."""
     group = inspection.group
     if group.state in SETTLED or group.type not in (GroupType.CLASSIC, GroupType.CONSUMER):

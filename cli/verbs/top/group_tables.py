@@ -1,7 +1,7 @@
 """The tables of a group's screen."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from cli.render.cells import Cell, Duration, duration_cell, safe_text
@@ -20,7 +20,7 @@ from cli.verbs.watch.state import LEAST_RATE_MS, RATE_WINDOW_MS, TopicLag, topic
 from groups.classic_streams import as_streams_member, streams_threads
 from groups.counts import first_names
 from groups.findings import Finding
-from groups.lag import PartitionLag, total_lag
+from groups.lag import PartitionLag, longest_lag_ms, total_lag
 from groups.model import Group, GroupType, Partitions
 from groups.streams import StreamsMember
 from groups.times import format_moment
@@ -134,16 +134,17 @@ def topics_table(sight: Sight, name: str) -> GridTable:
     partitions = Counter(topic for topic, _ in (watched.wanted if watched else ()))
     unowned = Counter(topic for topic, _ in (watched.unowned if watched else ()))
     lags = topic_lags(name, sight.watched.window, partitions)
-    committed = Counter(row.topic for row in (seen.polled.rows if seen else ()))
+    rows: dict[str, list[PartitionLag]] = {}
+    for row in seen.polled.rows if seen else ():
+        rows.setdefault(row.topic, []).append(row)
     names = short_names((lag.topic for lag in lags), LABEL)
-    ages = _ages(seen)
     return grid_of(
         lags,
         lambda lag: lag.topic,
         ("TOPIC", lambda lag: names[lag.topic]),
-        ("##PARTITIONS", lambda lag: partitions[lag.topic] or committed[lag.topic]),
+        ("##PARTITIONS", lambda lag: partitions[lag.topic] or len(rows.get(lag.topic, ()))),
         ("#LAG", lambda lag: lag.lag),
-        ("#LAG-TIME", lambda lag: ages.get(lag.topic)),
+        ("#LAG-TIME", lambda lag: longest_cell(rows.get(lag.topic, ()))),
         ("#READ/S", lambda lag: rate_cell(lag.consumed_per_s)),
         ("#WRITTEN/S", lambda lag: rate_cell(lag.produced_per_s)),
         ("#ZERO-IN", _zero_in),
@@ -155,15 +156,6 @@ def topics_table(sight: Sight, name: str) -> GridTable:
 def _zero_in(lag: TopicLag) -> Duration | None:
     """Nothing if all is read: there is nothing to catch up on."""
     return duration_cell(lag.seconds_to_zero) if lag.seconds_to_zero else None
-
-
-def _ages(seen: SeenGroup | None) -> dict[str, Duration]:
-    """The age of the oldest unread record, by topic."""
-    ages: dict[str, Duration] = {}
-    for row in seen.polled.rows if seen else ():
-        if row.lag_ms is not None:
-            ages[row.topic] = Duration(max(row.lag_ms, ages.get(row.topic, 0)))
-    return ages
 
 
 PartitionColumn = tuple[str, Callable[[PartitionLag], Cell]]
@@ -219,6 +211,12 @@ def place_of(key: str) -> tuple[str, int]:
 
 def lag_time(row: PartitionLag) -> Duration | None:
     return None if row.lag_ms is None else Duration(row.lag_ms)
+
+
+def longest_cell(rows: Iterable[PartitionLag]) -> Duration | None:
+    """The age of the oldest unread record of all."""
+    longest = longest_lag_ms(rows)
+    return None if longest is None else Duration(longest)
 
 
 def rate_cell(per_s: float | None) -> Figure | None:

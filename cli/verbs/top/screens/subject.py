@@ -8,7 +8,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from cli.render.lines import Line
+from cli.render.cells import safe_text
+from cli.render.lines import Line, folded
+from cli.verbs.top.group_summary import Sentence
 from cli.verbs.top.roles import Lines
 from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.sight import Sight
@@ -49,8 +51,12 @@ class SubjectScreen(TableScreen):
     def above(self) -> list[Widget]:
         return [Lines(id="summary"), *([Static(id="tabs")] if len(self.tabs) > 1 else [])]
 
-    def summary(self, sight: Sight, width: int) -> list[Line]:
+    def sentences(self, sight: Sight) -> Iterator[Sentence]:
+        """The summary, with the roles of its sentences."""
         raise NotImplementedError
+
+    def summary(self, sight: Sight, width: int) -> list[Line]:
+        return [line for text, role in self.sentences(sight) for line in folded(safe_text(text), width, role)]
 
     def table(self, sight: Sight) -> GridTable:
         """Of the tab that is shown."""

@@ -3,13 +3,13 @@
 from collections import defaultdict
 from typing import NamedTuple
 
-from cli.render.cells import Duration
 from cli.verbs.top.grid import Grid
+from cli.verbs.top.group_tables import longest_cell
 from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.sight import Sight
 from cli.verbs.top.tables import grid_of
 from groups.counts import counted
-from groups.lag import PartitionLag, longest_lag_ms, total_lag
+from groups.lag import PartitionLag, total_lag
 
 
 class _TopicReads(NamedTuple):
@@ -46,7 +46,7 @@ class TopicsScreen(TableScreen):
             ("##GROUPS", lambda topic: len(topic.by_group)),
             ("##PARTITIONS", lambda topic: len({row.partition for row in topic.rows})),
             ("#LAG", lambda topic: total_lag(row.lag for row in topic.rows)),
-            ("#LAG-TIME", lambda topic: _longest(topic.rows)),
+            ("#LAG-TIME", lambda topic: longest_cell(topic.rows)),
             ("READ-BY", lambda topic: ", ".join(sorted(topic.by_group))),
         )
         self.grid.show(table)
@@ -56,8 +56,3 @@ class TopicsScreen(TableScreen):
 
     def on_grid_opened(self, event: Grid.Opened) -> None:
         self.app.open_screen("topic", event.key)
-
-
-def _longest(rows: list[PartitionLag]) -> Duration | None:
-    longest = longest_lag_ms(rows)
-    return None if longest is None else Duration(longest)

@@ -68,7 +68,7 @@ def test_a_broker_of_the_cluster_opens_the_groups_it_coordinates(tmp_path: Path)
         top.app.sight = replace(top.app.sight, cluster=idle)
         await top.press("C")
         await top.wait_for("cluster c")
-        assert [line.split()[:3] for line in top.lines[6:9]] == [
+        assert [line.split()[:3] for line in top.lines[5:8]] == [
             ["h:9093", "1", "1"],
             ["h:9094", "2", "1"],
             ["h:9095", "3", "0"],

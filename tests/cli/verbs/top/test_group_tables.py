@@ -7,9 +7,8 @@ from cli.render.cells import cell_text
 from cli.render.lines import plain
 from cli.verbs.top.group_summary import summary_lines
 from cli.verbs.top.group_tables import members_table, partitions_table, topics_table
-from cli.verbs.top.member_tables import member_table
 from cli.verbs.top.ownership import lanes_of
-from cli.verbs.top.partition_tables import commits_table
+from cli.verbs.top.screens.partition import PartitionScreen
 from cli.verbs.top.sight import Sight
 from cli.verbs.top.tables import GridTable
 from groups.connect import ConnectMember, Work
@@ -142,7 +141,7 @@ def test_a_partition_shows_each_commit_that_was_seen() -> None:
     sight = Sight()
     for second, committed in ((0, 100), (2, 100), (4, 160), (6, 150)):
         sight = polled(sight, AT_MS + second * 1_000, group(committed=committed))
-    table = commits_table(sight, "billing", ("orders", 0))
+    table = PartitionScreen("billing", "orders", "0").table(sight)
     assert values(table, "SEEN-AT") == ["03:07:06.000", "03:07:04.000", "03:07:00.000"]
     assert values(table, "STEP") == ["-10", "60", "-"]
 
@@ -178,6 +177,3 @@ def test_each_type_of_group_has_the_columns_that_apply_to_it() -> None:
     }
     both = polled(Sight(), AT_MS, groups[GroupType.SHARE])
     assert values(partitions_table(both, "billing"), "OWNER") == ["a, b", "a, b"]
-    table = member_table(polled(Sight(), AT_MS, groups[GroupType.STREAMS]), "billing", "id-a")
-    assert values(table, "TASK") == ["0_0", "0_1"]
-    assert values(table, "OWNED") == ["yes", "to be closed"]
