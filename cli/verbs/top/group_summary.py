@@ -163,4 +163,5 @@ def doing_text(waits: str, *, is_one: bool = True) -> str:
         begin = next((begin for begin in own if part.startswith(begin)), None)
         wait = f"wait{'s' * is_one} for {part}"
         parts.append(wait if begin is None else own[begin] + part.removeprefix(begin))
-    return "; then ".join(parts)
+    text = "; then ".join(parts)
+    return text if is_one else text.replace("unless it has", "unless they have")

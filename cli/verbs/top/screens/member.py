@@ -48,11 +48,14 @@ class MemberScreen(SubjectScreen, ActingScreen):
 
     @property
     def title_parts(self) -> list[str]:
-        one = self._inspected(group_on_screen(self.app.sight, self.group))
-        return [f"member {self.member if one is None else one.label} of {self.group}"]
+        group = group_on_screen(self.app.sight, self.group)
+        labels = {} if group is None else labels_of(group)
+        return [f"member {labels.get(self.member, self.member)} of {self.group}"]
 
     def empty_text(self, sight: Sight) -> str:
-        return "" if self._inspected(group_on_screen(sight, self.group)) is None else "It owns no partitions."
+        group = group_on_screen(sight, self.group)
+        is_member = group is not None and any(one.id == self.member for one in group.members)
+        return "It owns no partitions." if is_member else ""
 
     def _inspected(self, group: Group | None) -> InspectedMember | None:
         """None: it is not a member now."""

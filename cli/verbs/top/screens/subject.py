@@ -38,7 +38,7 @@ class SubjectScreen(TableScreen):
     """Subclasses say what the summary and the tables are."""
 
     DEFAULT_CSS = """
-    SubjectScreen #summary { max-height: 30%; padding: 0 1; }
+    SubjectScreen #summary { max-height: 35%; padding: 0 1; }
     SubjectScreen #tabs { height: 1; color: $text-muted; }
     """
     hint = "words of any column, topic:orders, -without"
