@@ -41,6 +41,15 @@ class Host(EndingApp):
     ) -> None:
         super().notify(safe_text(message), title=title, severity=severity, timeout=timeout, markup=False)
 
+    @property
+    def place_text(self) -> str:
+        """The source as the head names it: a context by its name, and whether changes are off or need that name."""
+        place = self.source.place
+        name = self.sight.source if place is None or place.name is None else place.name
+        is_protected = place is not None and place.is_protected
+        marks = [*(["read-only"] if self.is_read_only else []), *(["protected"] if is_protected else [])]
+        return f"{name} ({', '.join(marks)})" if marks else name
+
     def focus_on(self, focus: Focus) -> None:
         self.poller.focus(focus)
 

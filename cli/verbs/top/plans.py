@@ -66,11 +66,14 @@ class PlanInSight:
     @property
     def current(self) -> int:
         """The number of the gate that is awaited: the one after the last recorded one. If none is recorded, step 1 has
-        begun when the group is not as the plan found it."""
+        begun when the members are not those that the plan found."""
         if self.notes.opened:
             return min(max(self.notes.opened) + 1, len(self.plan.steps))
-        before = self.results.get(0)
-        return 1 if before is not None and before.differences else 0
+        baseline, before = self.plan.baseline, self.results.get(0)
+        if baseline is None or before is None or self.group is None:
+            return 0
+        has_begun = {one.id for one in baseline.members} != {member.id for member in self.group.members}
+        return 1 if has_begun or before.differences else 0
 
     def seen(self, sight: Sight, *, is_live: bool, is_whole: bool) -> "PlanInSight":
         """The gates of what a poll has shown. A gate is open only if a live group is the same in two polls."""
@@ -159,13 +162,18 @@ class PlanInSight:
             parts.append(", ".join([counted(len(plan.steps), "step"), *([plan.path] if plan.path else [])]))
         elif plan.verdict is not PlanVerdict.BLOCKED:
             parts.append("there is nothing to do")
-        where = f"In {file}." if file is not None else "Not kept yet: W writes it to a file."
+        keys = "i checks the gate of a step, u rehearses"
+        where = f"In {file}: {keys}." if file is not None else f"Not kept yet: W writes it to a file; {keys}."
         return [f"{plan.origin} → {plan.destination.value}: {'; '.join(parts)}.", where]
 
 
 def _steady(group: Group | None) -> Group | None:
-    """A group without what changes although it has settled: commits."""
-    return group and replace(group, offsets=None, pending=None, commit_gap_ms=None)
+    """A group as brokers describe it, without what is read or computed besides, and changes although it has settled."""
+    return group and replace(
+        group,
+        leader=None, leader_problem=None, offsets=None, pending=None, settings=None,
+        commit_gap_ms=None, rebalanced_ms=None, emptied_ms=None,
+    )  # fmt: skip
 
 
 def steps_table(shown: PlanInSight) -> GridTable:

@@ -98,7 +98,7 @@ class TableScreen(Screen[None]):
         head.set_class(sight.past_ms is not None, "past")
         self.set_class(bool(sight.failure), "stale")
         head.subject = tuple(self.title_parts)
-        head.origin = (sight.source, *self._times(sight))
+        head.origin = (self.app.place_text, *self._times(sight))
         text = sight.failure or _unread_text(sight.problems)
         failure.set_class(not sight.failure, "role--warning")
         failure.display = bool(text)

@@ -2,39 +2,48 @@
 
 from cli.errors import CommandError
 from cli.options import SourceOptions
+from cli.sources.contexts.model import Contexts
 from cli.sources.contexts.read import load_contexts
 from cli.sources.contexts.resolve import resolve_source
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.screens.base import TableScreen
-from cli.verbs.top.sight import Sight
+from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridColumn, GridRow, GridTable
 
 CONTEXT_COLUMNS = (GridColumn("CONTEXT"), GridColumn("SOURCE"), GridColumn("PROTECTED"), GridColumn("IN-USE"))
 
 
 class ContextsScreen(TableScreen):
+    _contexts: Contexts | None = None
+    _problem = "No context yet: kohort context add NAME makes one."
+
+    def wanted(self) -> Focus:
+        return Focus(others=False)
+
     @property
     def title_parts(self) -> list[str]:
         return ["contexts"]
 
-    def empty_text(self, sight: Sight) -> str:  # noqa: ARG002
-        return "No context yet: kohort context add NAME makes one."
+    def on_mount(self) -> None:
+        try:
+            self._contexts = load_contexts(may_be_missing=True)
+        except CommandError as error:
+            self._problem = str(error)
+        super().on_mount()
 
     def draw(self, sight: Sight) -> None:  # noqa: ARG002  (they are files of this machine)
-        try:
-            contexts = load_contexts(may_be_missing=True)
-        except CommandError as error:
-            self.notify(str(error), severity="error")
-            contexts = None
-        place = self.app.source.place
+        place, contexts = self.app.source.place, self._contexts
         rows = [
             GridRow(name, (name, context.place, context.protected, place is not None and place.name == name))
             for name, context in sorted(contexts.by_name.items() if contexts else ())
         ]
         self.grid.show(GridTable(columns=CONTEXT_COLUMNS, rows=rows))
 
+    def empty_text(self, sight: Sight) -> str:  # noqa: ARG002
+        return self._problem
+
     def on_grid_opened(self, event: Grid.Opened) -> None:
         try:
             self.app.switch_source(resolve_source(SourceOptions(context=event.key)))
         except CommandError as error:
-            self.notify(str(error), severity="error")
+            self.notify(str(error), severity="error", markup=False)

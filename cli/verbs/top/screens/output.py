@@ -12,8 +12,10 @@ from textual.widgets import Input, Static
 from cli.render.cells import safe_text
 from cli.verbs.top.host import Host
 from cli.verbs.top.key_line import Key, KeyLine
-from cli.verbs.top.running import Running
+from cli.verbs.top.running import QUESTION, Running
 from cli.verbs.top.words import Command
+
+HOW_TO_ANSWER = "\nNothing is changed yet. x makes the change, y copies the command, Esc leaves."
 
 
 class TextScreen(Screen[None]):
@@ -116,31 +118,34 @@ class ChangeScreen(OutputScreen):
             self.start(self.command if self.app.is_read_only else self.command.executed())
 
     def show(self, text: str) -> None:
-        super().show(text)
+        super().show(QUESTION.sub(HOW_TO_ANSWER, text))
+        self.refresh_bindings()
         if self.is_made:
             self.query_one("#scroll", VerticalScroll).scroll_end(animate=False)
 
     def ended(self) -> None:
         self.is_made = False
+        self.refresh_bindings()
         self.app.poller.refresh()
 
+    @property
+    def awaited(self) -> str | None:
+        """The answer that makes the change; None if the command does not ask, or has got one."""
+        return None if self.running is None or self.is_made else self.running.awaited
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        return action != "ask" or self.awaited is not None
+
     def action_ask(self) -> None:
-        if self.app.is_read_only:
-            self.notify("--read-only: nothing can be changed here; y copies the command", severity="warning")
-        elif self.stays():
-            pass
-        elif self.running is None or self.running.awaited is None:
-            self.notify("there is nothing to execute: the output says why", severity="warning")
-        else:
-            consent = self.query_one("#consent", Input)
-            consent.border_title = Text(f"Type {self.running.awaited} to make the change, Escape to leave it")
-            consent.value = ""
-            consent.add_class("open")
-            consent.focus()
+        consent = self.query_one("#consent", Input)
+        consent.border_title = Text(f"Type {self.awaited} to make the change, Escape to leave it")
+        consent.value = ""
+        consent.add_class("open")
+        consent.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self._close()
-        awaited = None if self.running is None else self.running.awaited
+        awaited = self.awaited
         if self.running is None or awaited is None or event.value.strip() != awaited:
             self.notify("nothing was changed: the answer was another one", severity="warning")
         else:

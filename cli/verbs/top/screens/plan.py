@@ -70,6 +70,7 @@ class PlanScreen(TableScreen):
         self._shown: PlanInSight | None = None
         self._problem = ""
         self._noted_ns = 0
+        self._number = 0  # Of the gate that is awaited
         self._shows_findings = False
 
     def above(self) -> list[Widget]:
@@ -79,7 +80,7 @@ class PlanScreen(TableScreen):
         return [Static(id="gate", markup=False)]
 
     def wanted(self) -> Focus:
-        return Focus(opened=self.group)
+        return Focus(opened=self.group, others=False)
 
     @property
     def title_parts(self) -> list[str]:
@@ -117,9 +118,8 @@ class PlanScreen(TableScreen):
         else:
             self._shown = PlanInSight(plan=plan, notes=notes_of(plan, self._file))
             self._shows_findings = not plan.steps
+        self._number = 0
         self.draw(self.app.sight)
-        if self._shown is not None and self._shown.plan.steps:
-            self.grid.action_go(self._shown.current)
 
     async def _made(self) -> Plan:
         """Raises CommandError: no plan could be made, for the reason that the command gives. Raises ValueError: the
@@ -144,7 +144,12 @@ class PlanScreen(TableScreen):
             self._look(self._shown, sight)
             lines = self._shown.head(self._file)
         self.query_one("#plan", Static).update("\n".join(map(safe_text, lines)))
+        follows = self.number in (None, self._number)  # Unless the user looks at another step
         self.grid.show(self._table())
+        if self._shown is not None and self._number != self._shown.current and not self._shows_findings:
+            self._number = self._shown.current
+            if follows:
+                self.grid.action_go(self._number)
         self._draw_gate()
 
     def _look(self, before: PlanInSight, sight: Sight) -> None:
@@ -199,6 +204,7 @@ class PlanScreen(TableScreen):
 
     def action_findings(self) -> None:
         self._shows_findings = not self._shows_findings
+        self._number = 0
         self.grid.look(type(self.grid.view)())
         self.draw(self.app.sight)
 
