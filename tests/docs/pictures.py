@@ -18,11 +18,15 @@ from cli.verbs.migrate.view import view_lines
 from tests.cli.command import Kohort
 from tests.cli.render.screens import DIRECTORY as SCREENS
 from tests.cli.verbs.migrate.test_view import VIEWS
+from tests.support.golden import GOLDEN
 from tests.support.terminals import on_terminal
 
 DIRECTORY = Path(__file__).parents[2] / "docs" / "pictures"
+TOP = GOLDEN / "top"
 COLUMNS = 100
 LIVE = "migrate"
+SCREENS_OF_TOP = {"top": "groups", "top-group": "group", "top-past": "past", "top-change": "change"}
+"""Golden screens of `kohort top` by the name of their picture."""
 PICTURES = {
     "list": "list",
     "plan": "plan legacy-etl --to consumer --client java:4.1.0",
@@ -81,6 +85,8 @@ def draw_screens(directory: Path) -> None:
 
 
 def draw(name: str, kohort: Kohort) -> str:
+    if name in SCREENS_OF_TOP:
+        return (TOP / f"{SCREENS_OF_TOP[name]}-80x24-dark.svg").read_text(encoding="utf-8")
     command = PICTURES[name]
     text = live_view() if name == LIVE else shown(kohort, command, COLUMNS)
     return picture(text, COLUMNS, f"kohort {command}")
@@ -100,7 +106,7 @@ def main(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as home:
         kohort = Kohort(Path(home))
         kohort("demo").succeeded()
-        for name in PICTURES:
+        for name in (*PICTURES, *SCREENS_OF_TOP):
             (DIRECTORY / f"{name}.svg").write_text(draw(name, kohort), encoding="utf-8")
 
 

@@ -5,20 +5,20 @@ from pathlib import Path
 from tests.cli.command import Kohort
 from tests.docs import architecture
 from tests.docs.pages import pages
-from tests.docs.pictures import DIRECTORY, PICTURES, draw
+from tests.docs.pictures import DIRECTORY, PICTURES, SCREENS_OF_TOP, draw
 
 
 def test_pictures_show_what_is_printed(tmp_path: Path) -> None:
     kohort = Kohort(tmp_path)
     kohort("demo").succeeded()
-    for name in PICTURES:
+    for name in (*PICTURES, *SCREENS_OF_TOP):
         assert (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8") == draw(name, kohort), name
 
 
 def test_every_picture_is_in_a_page() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in pages())
     files = {file.stem for file in DIRECTORY.iterdir()}
-    assert files == PICTURES.keys()
+    assert files == {*PICTURES, *SCREENS_OF_TOP}
     assert {name for name in files if f"pictures/{name}.svg)" not in text} == set()
 
 

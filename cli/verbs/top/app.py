@@ -105,7 +105,7 @@ class TopApp(Host):
     ]
 
     def __init__(self, source: SourceOptions, options: TopOptions) -> None:
-        """UsageError: the groups or the time that the options name are none."""
+        """UsageError: an option names a group or a time that does not exist."""
         super().__init__()
         if is_colorless(os.environ) and not self.no_color:  # Textual itself knows NO_COLOR only
             self._filters.append(NoColor())

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 from rich.text import Text
 from textual import events
 from textual.app import App
+from textual.containers import ScrollableContainer
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
@@ -71,7 +72,9 @@ FILTER_KEYS = (Key(("enter",), "Keep"), Key(("escape",), "Clear"))
 
 
 def key_name(key: str) -> str:
-    return f"Ctrl-{key[-1].upper()}" if key.startswith("ctrl+") else NAMES.get(key, key)
+    *modifiers, last = key.split("+")
+    name = NAMES.get(last, last.upper() if modifiers and len(last) == 1 else last)
+    return "-".join([*(modifier.capitalize() for modifier in modifiers), name])
 
 
 class Place(Enum):
@@ -84,7 +87,9 @@ def keys_by_place(screen: Screen[Any]) -> dict[Place, list[Key]]:
     """The keys that can be pressed now."""
     keys: dict[Place, dict[str, Key]] = {place: {} for place in Place}
     for node, binding, is_enabled, _ in screen.active_bindings.values():
-        if binding.action in TEXTUALS_OWN or not is_enabled or not binding.description:
+        scrolls = isinstance(node, ScrollableContainer) and not isinstance(node, Grid)
+        is_known = scrolls or binding.action in TEXTUALS_OWN
+        if is_known or not is_enabled or not binding.description:
             continue
         is_app = isinstance(node, App)
         place = Place.TABLE if isinstance(node, Grid) else Place.EVERYWHERE if is_app else Place.SCREEN

@@ -9,6 +9,8 @@ from textual.widgets import Input
 
 from cli.options import SourceOptions
 from cli.render.cells import text_width
+from cli.verbs.top.key_line import keys_by_place
+from cli.verbs.top.options import TopOptions
 from cli.verbs.top.theme import DARK, LIGHT, OWN_DARK, OWN_LIGHT, first_theme, is_colorless
 from tests.cli.verbs.top.driving import AT_MS, SMALL, Driven, drive, saved
 
@@ -154,3 +156,18 @@ def test_a_resized_terminal_keeps_the_group_that_is_read(sample: Path) -> None:
         assert top.app.poller._focus.opened == "audit"
 
     drive(course, SourceOptions(embedded=sample))
+
+
+def test_every_key_is_in_the_page(sample: Path) -> None:
+    page = (Path(__file__).parents[4] / "docs" / "top.md").read_text()
+
+    async def course(top: Driven) -> None:
+        await top.read()
+        for way in ("", "enter", "P", "c", "T", "C", "X"):
+            await top.press(*([way] if way else []))
+            keys = [key for place in keys_by_place(top.app.screen).values() for key in place]
+            assert [name for key in keys for name in key.names.split() if f"`{name}`" not in page] == [], way
+            if way:
+                await top.press("escape")
+
+    drive(course, SourceOptions(embedded=sample), TopOptions(every=3600.0, read_only=True))
