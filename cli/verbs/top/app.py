@@ -126,7 +126,7 @@ class TopApp(Host):
         self.poller = Poller(opened, self.options.every, self._seen, self.now_ms, choice, as_of_ms)
         file = self.options.journal or self.options.replay
         self.sight = self.poller.sight if file is None else Sight(source=str(file))
-        self._past: Past | None = None
+        self.past: Past | None = None
         self._past_ms = 0
         self.activity = ""
 
@@ -211,7 +211,7 @@ class TopApp(Host):
         """To the present; of a file, to its end."""
         self._past_ms, self.activity = 0, ""  # What is being read is not waited for
         if is_file(self.options):
-            self._past = None
+            self.past = None
             self._with_past(self._show_end)
         elif self.sight.past_ms is not None:
             self.poller.look_at(None)
@@ -223,7 +223,7 @@ class TopApp(Host):
         if at_ms is not None and at_ms > self.now_ms():
             self.notify("that time has not come yet", severity="warning")
         elif at_ms is not None:
-            since_ms = None if self._past is None or at_ms >= self._past.begin_ms else at_ms - HOUR_MS
+            since_ms = None if self.past is None or at_ms >= self.past.begin_ms else at_ms - HOUR_MS
             self._with_past(lambda past: self.poller.look_at(past.moment(at_ms)), since_ms)
 
     def _step(self, by: int, past: Past) -> None:
@@ -244,8 +244,8 @@ class TopApp(Host):
     def _with_past(self, then: Callable[[Past], None], since_ms: int | None = None) -> None:
         """Read the past in a thread, and continue with it. What was read is kept while a moment of it is shown."""
         is_shown = self.sight.past_ms is not None or self.now_ms() - self._past_ms <= KEPT_MS
-        if self._past is not None and is_shown and since_ms is None:
-            then(self._past)
+        if self.past is not None and is_shown and since_ms is None:
+            then(self.past)
             return
         if self.activity:
             return
@@ -267,7 +267,7 @@ class TopApp(Host):
             return  # It is not waited for any more
         self.activity = ""
         if isinstance(past, Past):
-            self._past, self._past_ms = past, self.now_ms()
+            self.past, self._past_ms = past, self.now_ms()
             then(past)
         elif not is_expected(past) or (is_file(self.options) and not self._has_answered):
             self._fail(past)

@@ -8,6 +8,7 @@ from cli.options import SourceOptions
 from cli.render.cells import safe_text
 from cli.verbs.top.confined import out_of_reach
 from cli.verbs.top.ending import EndingApp
+from cli.verbs.top.moments import Past
 from cli.verbs.top.options import TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.sight import Focus, Sight
@@ -20,6 +21,7 @@ class Host(EndingApp):
     is_read_only: bool
     sight: Sight
     poller: Poller
+    past: Past | None  # That was read last
     activity: str  # What takes longer, in a thread; empty: nothing
 
     @property

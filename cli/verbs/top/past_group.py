@@ -51,12 +51,16 @@ def from_course(sight: Sight, group: str, course: Course, since: int, at_ms: int
         for one in account.rebalances[-MOST_STORIES:]
     )
     known = replace(sight, owners=_tracks(account, at_ms), log=lines, log_of=group, said=said)
-    samples = {}
-    for place in course.commits.places:
-        times, offsets, _ = course.commits.between(place, since, at)
-        rows = zip(times[-SAMPLES:].tolist(), offsets[-SAMPLES:].tolist(), strict=True)
-        samples[place] = [Sample(time // US_PER_MS, offset, None, None) for time, offset in rows]
-    return _with_samples(known, group, samples)
+    return _with_samples(
+        known, group, {place: commits_until(course, place, at_ms) for place in course.commits.places}
+    )
+
+
+def commits_until(course: Course, place: Place, at_ms: int) -> list[Sample]:
+    """The last ones."""
+    times, offsets, _ = course.commits.between(place, 0, at_ms * US_PER_MS)
+    rows = zip(times[-SAMPLES:].tolist(), offsets[-SAMPLES:].tolist(), strict=True)
+    return [Sample(time // US_PER_MS, offset, None, None) for time, offset in rows]
 
 
 def _with_samples(sight: Sight, group: str, samples: dict[Place, list[Sample]]) -> Sight:

@@ -7,6 +7,7 @@ from cli.render.lines import Role
 from cli.verbs.top.group_rows import rate_text
 from cli.verbs.top.group_summary import Sentence, group_on_screen
 from cli.verbs.top.group_tables import owner_names, rates_of, sparkline, time_text
+from cli.verbs.top.past_group import commits_until
 from cli.verbs.top.screens.acting import ActingScreen
 from cli.verbs.top.screens.subject import SubjectScreen
 from cli.verbs.top.sight import Focus, Sample, Sight
@@ -80,19 +81,28 @@ class PartitionScreen(SubjectScreen, ActingScreen):
         return seen.samples.get(self.place, ()) if seen else ()
 
     def table(self, sight: Sight) -> GridTable:
-        """Each commit that was seen, the newest first."""
-        samples = self._samples(sight)
-        moved = [(now, before) for before, now in pairwise(samples) if now.committed != before.committed]
-        first_ms, last_ms = (samples[0].at_ms, samples[-1].at_ms) if samples else (0, 0)
-        return grid_of(
-            [*reversed(moved), *((one, None) for one in samples[:1])],
-            lambda pair: str(pair[0].at_ms),
-            ("SEEN-AT", lambda pair: time_text(pair[0].at_ms, first_ms, last_ms)),
-            ("#COMMITTED", lambda pair: pair[0].committed),
-            ("#STEP", lambda pair: _step(*pair)),
-            ("#LAG", lambda pair: pair[0].lag),
-            ("#LOG-END", lambda pair: pair[0].end),
-        )
+        """What polls saw; and before them, what was read of the past."""
+        samples, past = self._samples(sight), self.app.past
+        course = past.read.courses.get(self.group) if past is not None and sight.past_ms is None else None
+        if course is not None:
+            begin_ms = samples[0].at_ms if samples else self.app.now_ms()
+            samples = [*commits_until(course, self.place, begin_ms), *samples]
+        return commits_table(samples)
+
+
+def commits_table(samples: Sequence[Sample]) -> GridTable:
+    """Each commit that was seen, the newest first."""
+    moved = [(now, before) for before, now in pairwise(samples) if now.committed != before.committed]
+    first_ms, last_ms = (samples[0].at_ms, samples[-1].at_ms) if samples else (0, 0)
+    return grid_of(
+        [*reversed(moved), *((one, None) for one in samples[:1])],
+        lambda pair: str(pair[0].at_ms),
+        ("SEEN-AT", lambda pair: time_text(pair[0].at_ms, first_ms, last_ms)),
+        ("#COMMITTED", lambda pair: pair[0].committed),
+        ("#STEP", lambda pair: _step(*pair)),
+        ("#LAG", lambda pair: pair[0].lag),
+        ("#LOG-END", lambda pair: pair[0].end),
+    )
 
 
 def _offset_words(row: PartitionLag) -> Iterator[str]:

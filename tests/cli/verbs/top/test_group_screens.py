@@ -48,6 +48,8 @@ def test_the_past_of_a_group_has_its_story_owners_and_commits(sample: Path) -> N
         await top.press("o", "enter")
         await top.wait_for("STEP")
         assert all(" 25 " in line for line in top.lines[4:8])
+        await top.press("l")  # What was read of the past stays there
+        await top.wait_for(lambda: top.app.sight.past_ms is None and " 25 " in top.lines[6])
 
     drive(course, SourceOptions(embedded=sample))
 

@@ -8,7 +8,7 @@ from cli.render.lines import plain
 from cli.verbs.top.group_summary import summary_lines
 from cli.verbs.top.group_tables import members_table, partitions_table, topics_table
 from cli.verbs.top.ownership import lanes_of
-from cli.verbs.top.screens.partition import PartitionScreen
+from cli.verbs.top.screens.partition import commits_table
 from cli.verbs.top.sight import Sight
 from cli.verbs.top.tables import GridTable
 from groups.connect import ConnectMember, Work
@@ -141,7 +141,7 @@ def test_a_partition_shows_each_commit_that_was_seen() -> None:
     sight = Sight()
     for second, committed in ((0, 100), (2, 100), (4, 160), (6, 150)):
         sight = polled(sight, AT_MS + second * 1_000, group(committed=committed))
-    table = PartitionScreen("billing", "orders", "0").table(sight)
+    table = commits_table(sight.groups["billing"].samples["orders", 0])
     assert values(table, "SEEN-AT") == ["03:07:06.000", "03:07:04.000", "03:07:00.000"]
     assert values(table, "STEP") == ["-10", "60", "-"]
 
