@@ -132,8 +132,8 @@ class GroupScreen(SubjectScreen, ActingScreen):
 
     def _lanes(self, sight: Sight) -> Lanes | None:
         end_ms = self._end_ms(sight)
-        marks = min(max(self.size.width - 50, 24), WIDEST)
-        return None if end_ms is None else lanes_of(sight.owners, end_ms, marks)
+        marks = max(self.size.width - 50, 24)
+        return None if end_ms is None else lanes_of(sight.owners, end_ms, min(marks, WIDEST))
 
     def _draw_lanes(self, sight: Sight) -> None:
         """During a rebalance, and for a while after it, if there is room."""
@@ -141,8 +141,8 @@ class GroupScreen(SubjectScreen, ActingScreen):
         has_room = self.size.height >= TALL and self.tab.name not in (FINDINGS, LANES)
         lanes, end_ms = None, self._end_ms(sight)
         is_moving = group is not None and group.state not in SETTLED
-        if has_room and (is_moving or (end_ms is not None and has_moved(sight.owners, end_ms - RECENT_MS))):
-            lanes = self._lanes(sight)
+        if has_room and end_ms is not None and (is_moving or has_moved(sight.owners, end_ms - RECENT_MS)):
+            lanes = lanes_of(sight.owners, end_ms, max(self.size.width - 30, 24))
         widget.display = lanes is not None
         if lanes is not None:
             legend = folded(safe_text(lanes.legend()), max(self.size.width - 2, 20), Role.FAINT)

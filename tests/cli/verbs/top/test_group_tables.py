@@ -8,9 +8,11 @@ from cli.render.lines import plain
 from cli.verbs.top.group_summary import summary_lines
 from cli.verbs.top.group_tables import members_table, partitions_table, topics_table
 from cli.verbs.top.ownership import lanes_of
+from cli.verbs.top.past_group import from_recording
 from cli.verbs.top.screens.partition import commits_table
 from cli.verbs.top.sight import Sight
 from cli.verbs.top.tables import GridTable
+from cli.verbs.watch.state import WatchObservation
 from groups.connect import ConnectMember, Work
 from groups.lag import each_once, partition_lags
 from groups.model import (
@@ -177,3 +179,17 @@ def test_each_type_of_group_has_the_columns_that_apply_to_it() -> None:
     }
     both = polled(Sight(), AT_MS, groups[GroupType.SHARE])
     assert values(partitions_table(both, "billing"), "OWNER") == ["a, b", "a, b"]
+
+
+def test_a_recording_shows_owners_lag_and_events_until_the_moment() -> None:
+    topics = {"orders": Topic(name="orders", partitions=2, end_offsets={0: 400, 1: 400})}
+    moved = replace(A, owned={"orders": (0,)}), replace(B, owned={"orders": (1,)})
+    seen = [
+        WatchObservation(asked_ms=AT_MS + ms, at_ms=AT_MS + ms, groups={"billing": shown}, topics=topics)
+        for ms, shown in ((0, group()), (2_000, group(GroupState.STABLE, 150, *moved)))
+    ]
+    known = Sight(groups=polled(Sight(), AT_MS, group()).groups, past_ms=AT_MS + 2_000)
+    sight = from_recording(known, "billing", seen)
+    assert [sample.lag for sample in sight.groups["billing"].samples["orders", 1]] == [300, 250]
+    assert [owner for _, owner in sight.owners["orders", 1]] == ["a", "b"]
+    assert sight.events_of("billing")[-1].text == "Reconciling → Stable"
