@@ -1,4 +1,4 @@
-"""`kohort top` on 1,000 groups of a real broker, and on a snapshot of 5,000: `python -m benchmarks.top`.
+"""`kohort top` on 1,000 groups of a real broker, and on a snapshot of 5,000: `python -m benchmarks.top [keys]`.
 
 The installed command runs on a pseudo-terminal. First screen: from the start of the process until the terminal shows
 groups, and until it shows their lag. Key to repaint: from a key until the last byte of what it changes has arrived. At
@@ -121,6 +121,10 @@ def main() -> None:
     if sys.argv[1:2] == ["polls"]:
         poll_for_an_hour(sys.argv[2])
         return
+    if sys.argv[1:2] == ["keys"]:
+        with tempfile.TemporaryDirectory() as directory:
+            measure_keys(Path(directory))
+        return
     with tempfile.TemporaryDirectory() as directory:
         broker = Broker(fetch(), Path(directory) / "broker", QUICK_COORDINATOR)
         try:
@@ -135,7 +139,6 @@ def main() -> None:
             subprocess.run([sys.executable, "-m", "benchmarks.top", "polls", broker.bootstrap], check=True)
         finally:
             broker.stop()
-        print(f"{MANY:,} groups of a snapshot, load {os.getloadavg()[0]:.1f}", flush=True)
         measure_keys(Path(directory))
 
 
@@ -180,16 +183,19 @@ def measure_keys(directory: Path) -> None:
     groups, topics = many_groups(MANY)
     file = directory / "groups.json"
     file.write_text(json.dumps({"kohort": 1, "topics": topics, "groups": groups}))
+    print(f"{MANY:,} groups of a snapshot, load {os.getloadavg()[0]:.1f}", flush=True)
     top = Terminal("--snapshot", str(file))
     top.seconds_until(lambda text: "group-0000" in text and "still to be read" not in text)
     top.rest(3)
     for name, key in KEY_BYTES.items():
+        used_s = processor_s(top.process.pid)
         if name == "filter":
             top.seconds_of(b"/")
             times = [top.seconds_of(one) for _ in range(KEYS // 2) for one in (key, b"\x7f")]
         else:
             times = [top.seconds_of(key) for _ in range(KEYS)]
-        show("key ms", [1000 * seconds for seconds in times], name)
+        used_ms = 1000 * (processor_s(top.process.pid) - used_s) / len(times)
+        show("key ms", [1000 * seconds for seconds in times], f"{name}; {used_ms:.0f} ms of a processor")
         if name == "filter":
             top.seconds_of(b"\x1b")
     top.rest(1)

@@ -99,6 +99,8 @@ class WireSource(LiveSource):
             )
         # Only a describe request returns assignors, and the states that brokers before 2.6 do not list.
         has_states = not query.states or all(group.group_state for group in listing.groups)
+        if self.is_followed:
+            self._types |= {group.group_id: type_of(group.group_type) for group in listing.groups}
         on_list = replace(query, protocols=frozenset(), states=query.states if has_states else frozenset())
         listed = [group for group in listing.groups if on_list.passes(live_answers.listed_group(group))]
         if has_states and not described and not query.protocols:
@@ -120,14 +122,15 @@ class WireSource(LiveSource):
     def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
         from groups.described import as_group
 
-        if self.is_followed and len(groups) == 1 and (group := self._described_again(groups[0])):
-            return ReadResult((group,))
+        described = self._described_again(groups) if self.is_followed else {}
+        others = [name for name in groups if name not in described]
+        if not others:
+            return ReadResult(tuple(described[name] for name in groups))
         listing = list_groups(self.client)
         kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
         nodes = live_answers.nodes_of(self.client)
-        described: dict[str, Group] = {}
         problems: list[Problem] = []
-        for kind, answers in live_answers.described_by_kind(self.client, groups, kinds):
+        for kind, answers in live_answers.described_by_kind(self.client, others, kinds):
             places = self.client.known_coordinators(answers.found)
             for name, group in answers.found.items():
                 described[name], oddities = as_group(kind, group, nodes.get(str(places.get(name))))
@@ -149,19 +152,23 @@ class WireSource(LiveSource):
             )
         return ReadResult(tuple(described[name] for name in groups if name in described), tuple(problems))
 
-    def _described_again(self, name: str) -> Group | None:
-        """The group as one of its last type; None if it is of another type now, or there is anything to report."""
+    def _described_again(self, groups: Sequence[str]) -> dict[str, Group]:
+        """The groups as those of their last types; without those that are of another type now, or have anything to
+        report."""
         from groups.described import as_group
 
-        if name not in self._types:
-            return None
-        ((kind, answers),) = live_answers.described_by_kind(self.client, [name], self._types)
-        if name not in answers.found:
-            return None
-        address = self.client.known_coordinators([name]).get(name)
-        node = live_answers.nodes_of(self.client).get(str(address))
-        group, oddities = as_group(kind, answers.found[name], node)
-        return None if oddities or group.state is GroupState.DEAD else group
+        kinds = {name: self._types[name] for name in groups if name in self._types}
+        if len(kinds) < len(groups):
+            return {}
+        nodes = live_answers.nodes_of(self.client)
+        described = {}
+        for kind, answers in live_answers.described_by_kind(self.client, list(kinds), kinds):
+            places = self.client.known_coordinators(answers.found)
+            for name, found in answers.found.items():
+                group, oddities = as_group(kind, found, nodes.get(str(places.get(name))))
+                if not oddities and group.state is not GroupState.DEAD:
+                    described[name] = group
+        return described
 
     def _explain_dead(self, listed: Iterable[str]) -> None:
         """Explain a group that the cluster lists but describes as Dead, the state of a group that does not exist. Not

@@ -1,0 +1,67 @@
+"""How much `kohort top` asks of a cluster: what is on screen, and the list."""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.options import SourceOptions
+from cli.verbs.top.options import TopOptions
+from tests.cli.served_data import serving
+from tests.cli.verbs.top.driving import Driven, drive
+from tests.kafka.commits import make_classic_groups
+from tests.kafka.coordinator import wait_for_coordinator
+from tests.kafka.topics import create_topics
+from wire.messages.definition import Api
+
+EVERY_S, SECONDS = 0.3, 1.5
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Requests by API."""
+    counts: Counter[str] = Counter()
+    encoded = Api.encode_request
+
+    def counted(self: Api, *arguments: Any) -> bytes:
+        counts[self.name] += 1
+        return encoded(self, *arguments)
+
+    monkeypatch.setattr(Api, "encode_request", counted)
+    return counts
+
+
+def test_only_what_is_on_screen_and_the_list_is_asked_for(sent: Counter[str], tmp_path: Path) -> None:
+    async def course(top: Driven) -> None:
+        async def during(*keys: str) -> Counter[str]:
+            await top.press(*keys)
+            await asyncio.sleep(EVERY_S)
+            sent.clear()
+            await asyncio.sleep(SECONDS)
+            return Counter(sent)
+
+        await top.read()
+        most = SECONDS / EVERY_S + 1
+        listed = await during()
+        assert listed["ListGroups"] <= 2
+        assert listed["DescribeGroups"] <= most  # All groups on screen in one request
+        assert listed["ListOffsets"] <= 3 * most
+        read_ms = {name: seen.at_ms for name, seen in top.app.sight.groups.items()}
+        opened = await during("enter")
+        assert 0 < opened["DescribeGroups"] <= most
+        again = {name for name, seen in top.app.sight.groups.items() if seen.at_ms != read_ms[name]}
+        assert len(again) <= 30  # Those that were on screen before, and the one that is now
+        contexts = await during("X")
+        assert contexts.keys() <= {"ListGroups", "Metadata"}
+        paused = await during("escape", "p")
+        assert paused == {}
+        await top.press("r")
+        await top.wait_for(lambda: sent["ListGroups"], "r reads also while it is paused")
+
+    with serving(tmp_path) as served:
+        wait_for_coordinator(served)
+        create_topics(served, {"orders": 3})
+        make_classic_groups(served, [f"group-{number:03}" for number in range(100)], "orders", 3)
+        drive(course, SourceOptions(bootstrap_server=served.bootstrap), TopOptions(every=EVERY_S))
