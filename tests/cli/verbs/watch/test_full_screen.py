@@ -1,5 +1,6 @@
 """On a terminal, kohort watch opens kohort top on its groups, unless lines are asked for."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from cli.verbs.top.choice import opened_group
 from cli.verbs.top.options import TopOptions, option_words
 from tests.cli.command import Kohort
+from tests.cli.verbs.watch.running import on_terminal
 
 
 @pytest.fixture
@@ -47,6 +49,21 @@ def test_a_recording_is_shown_in_full_screen(
 ) -> None:
     assert kohort.quick("watch --replay", recorded).succeeded().stdout == ""
     assert [options.replay for options in opened] == [recorded]
+
+
+@pytest.mark.usefixtures("handled_interrupts")
+@pytest.mark.parametrize(("is_whole", "text"), [(True, "Esc"), (False, "fraud: consumer, Reconciling")])
+def test_a_real_terminal_has_screens_or_lines_if_errors_go_elsewhere(
+    kohort: Kohort, sample: Path, tmp_path: Path, *, is_whole: bool, text: str
+) -> None:
+    with on_terminal(kohort, tmp_path, "watch", "fraud", "--embedded", sample, is_whole=is_whole) as shown:
+        shown.wait_for(lambda run: text in run.stdout, text)
+        assert ("\x1b[?1049h" in shown.stdout) == is_whole
+        if is_whole:
+            os.write(shown.controller, b"q")
+            assert shown.process.wait(60) == 0
+        else:
+            assert shown.interrupt() == 0
 
 
 @pytest.mark.parametrize(
