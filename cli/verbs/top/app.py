@@ -337,6 +337,15 @@ class TopApp(Host):
         if not self._is_changing():
             await super().action_quit()
 
+    def action_interrupt(self) -> None:
+        """Ctrl-C stops a change that is being made, whose screen says what was made; otherwise it is the end."""
+        if self._is_changing():
+            for screen in self.screen_stack:
+                if isinstance(screen, ChangeScreen):
+                    screen.interrupt()
+        else:
+            super().action_interrupt()
+
     def _is_changing(self) -> bool:
         """Whether a change is being made, whose screen must not be closed."""
         return any(isinstance(screen, ChangeScreen) and screen.stays() for screen in self.screen_stack)

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import signal
 import struct
 import termios
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -29,6 +30,7 @@ class Running:
         self.command, self._width, self._show = command, width, show
         self._printed = b""
         self._terminal: int | None = None
+        self._process: Process | None = None
 
     @property
     def text(self) -> str:
@@ -47,6 +49,7 @@ class Running:
         stdin = inside if can_answer else DEVNULL
         try:
             process = await _started(self.command, self._width, stdin=stdin, stdout=inside, stderr=inside)
+            self._process = process
         finally:
             os.close(inside)
         loop = asyncio.get_running_loop()
@@ -68,6 +71,12 @@ class Running:
         if self._terminal is None or text != self.awaited:
             raise ValueError("the command does not wait for this answer")
         os.write(self._terminal, f"{text}\n".encode())
+
+    def interrupt(self) -> None:
+        """As Ctrl-C: a change stops, and says what was made; the second time it does not wait for answers."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.send_signal(signal.SIGINT)
 
     def _read(self, terminal: int, ended: "asyncio.Future[None]") -> None:
         try:

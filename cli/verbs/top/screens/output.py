@@ -159,6 +159,10 @@ class ChangeScreen(OutputScreen):
         elif not self.stays():
             super().action_back()
 
+    def interrupt(self) -> None:
+        if self.is_made and self.running is not None:
+            self.running.interrupt()
+
     def stays(self) -> bool:
         """Whether the screen must not be left, which is said."""
         if self.is_made:
