@@ -64,8 +64,13 @@ class Lanes:
             place: tuple(run for run in listed if run.end_ms >= start_ms) for place, listed in runs.items()
         }
         history = OwnershipHistory.of(shown)
-        seen = sorted((run.start_ms, run.value or "") for lane in history.lanes for run in lane.runs)
-        owners = [owner for owner in dict.fromkeys(owner for _, owner in seen) if owner not in ("", UNKNOWN)]
+        runs_in_order = sorted(
+            (run.start_ms, number, run.value)
+            for number, lane in enumerate(history.lanes)
+            for run in lane.runs
+            if run.value is not None and run.value != UNKNOWN
+        )
+        owners = [*dict.fromkeys(owner for _, _, owner in runs_in_order)]
         names = zip_longest(owners, LETTERS[: len(owners)], fillvalue=MORE)
         return cls(history=history, start_ms=start_ms, end_ms=end_ms, marks=marks, letters=dict(names))
 
