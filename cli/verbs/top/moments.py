@@ -43,7 +43,7 @@ class PastMoment:
             return from_recording(sight, group, _until(self.recording, self.at_ms))
         course = self.read.courses.get(group)
         if course is None:
-            return replace(sight, log_of=group)
+            return replace(sight, log_of=group, log=(), owners={}, said=())
         return from_course(sight, group, course, self.read.since, self.at_ms)
 
 

@@ -35,6 +35,8 @@ def tracks_after(before: Tracks, state: WatchState, group: str) -> Tracks:
     tracks = {}
     for place in watched.wanted | before.keys():
         track, owner = before.get(place, ()), owners.get(place)
+        if place not in watched.wanted and track[-1][1] is None and track[-1][0] < watched.at_ms - KEPT_MS:
+            continue  # of a topic that is not read any more
         if not track or track[-1][1] != owner:
             ended = [position for position, (at_ms, _) in enumerate(track) if at_ms < watched.at_ms - KEPT_MS]
             track = (*track[max(len(ended) - 1, 0) :], (watched.at_ms, owner))

@@ -137,6 +137,10 @@ def test_what_ended_long_ago_is_not_in_the_lanes() -> None:
         owner = A if second % 2_000 else replace(A, owned={"orders": (1,)})
         sight = polled(sight, AT_MS + second * 1_000, group(GroupState.RECONCILING, 100, owner))
     assert [at_ms - AT_MS for at_ms, _ in sight.owners["orders", 0]] == [2_000_000, 3_000_000]
+    other = replace(A, owned={"new": (0,)}, target=None, subscription=Subscription(topics=("new",)))
+    for second in (4_000, 5_000):
+        sight = polled(sight, AT_MS + second * 1_000, group(GroupState.STABLE, 100, other))
+    assert [*sight.owners] == [("new", 0)]
 
 
 def test_a_partition_shows_each_commit_that_was_seen() -> None:
