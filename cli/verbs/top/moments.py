@@ -1,7 +1,7 @@
 """The past of what the screens show: read by a thread, and then shown moment by moment."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cli.options import SourceOptions
@@ -12,8 +12,9 @@ from cli.sources.past import PastSource, moments_of
 from cli.sources.source import ReadResult, Source
 from cli.verbs.top.past_group import from_course, from_recording
 from cli.verbs.top.sight import HOUR_MS, Recent, Sight
+from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.recording import Recording, read_recording
-from cli.verbs.watch.state import WatchObservation
+from cli.verbs.watch.state import WatchObservation, WatchState
 from cli.verbs.why.options import HistoryOptions, HistorySelection
 from cli.verbs.why.reading import end_of_journal, is_file, read_history
 from groups.history.storms import begin_of
@@ -54,6 +55,7 @@ class Past:
     begin_ms: int
     read: GroupHistoryRead
     recording: Recording | None = None
+    events: Sequence[tuple[int, str]] = ()  # Of a recording, with their groups
 
     @property
     def end_ms(self) -> int | None:
@@ -66,9 +68,11 @@ class Past:
         return PastMoment(at_ms=at_ms, source=source, read=self.read, recording=self.recording)
 
     def step(self, includes: Callable[[str], bool], now_ms: int | None, by: int) -> int | None:
-        """The begin or end of a rebalance of some groups, before (-1) or after a moment; None: there is none. `now_ms`:
-        None is the present."""
+        """The begin or end of a rebalance of some groups, of a recording any event, before (-1) or after a moment;
+        None: there is none. `now_ms`: None is the present."""
         moments = moments_of(self.read, includes)
+        if self.recording is not None:
+            moments = sorted({at_ms for at_ms, group in self.events if includes(group)})
         if by < 0:
             position = (len(moments) if now_ms is None else bisect_left(moments, now_ms)) - 1
         else:
@@ -81,7 +85,8 @@ def read_past(options: HistoryOptions, source: SourceOptions, now_ms: int, since
     UsageError: the source has no past. CommandError, WireError: it cannot be read."""
     if options.replay is not None:
         read = read_history(HistorySelection(all_groups=True), options, source, 0)
-        return Past(begin_ms=0, read=read, recording=read_recording(options.replay))
+        recording = read_recording(options.replay)
+        return Past(begin_ms=0, read=read, recording=recording, events=list(_events_of(recording)))
     if is_file(options) or is_live(source):
         end_ms = now_ms if options.journal is None else end_of_journal(options.journal) or now_ms
         begin_ms = end_ms - SPAN_MS if since_ms is None else since_ms
@@ -89,6 +94,14 @@ def read_past(options: HistoryOptions, source: SourceOptions, now_ms: int, since
         begin_ms = 0  # A log is read whole
     read = read_history(HistorySelection(all_groups=True), options, replace(source, as_of=None), begin_ms)
     return Past(begin_ms=begin_ms, read=read)
+
+
+def _events_of(recording: Recording) -> Iterator[tuple[int, str]]:
+    state = WatchState()
+    for observation in recording.observations:
+        state, happened = state.step(observation)
+        for at_ms, group, _ in event_lines(happened, state.labels):
+            yield at_ms, group
 
 
 def read_recent(source: SourceOptions, cluster: str | None, now_ms: int) -> Recent:
