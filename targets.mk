@@ -6,7 +6,7 @@ LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 .PHONY: test-long regexes oracle walks migrations unattended executions dry-runs pipeline fuzz kills tabs simulations changes bridges \
 	applications served-kills diagnoses incidents kerberos packages outages brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
-	bench-exporter fleet-executions bench-histories bench-recorder pictures site man stories lock dist image release-notes
+	bench-exporter bench-top fleet-executions bench-histories bench-recorder pictures site man stories lock dist image release-notes
 
 # A lock in addition to that of development.
 $(VENV)/.ready-%: locks/%.txt $(SETUP)
@@ -157,6 +157,9 @@ bench-recorder: $(SETUP) ## Time kohort record at 20,000 commits a second of 5,0
 
 bench-exporter: $(SETUP) ## Time polls and scrapes of the exporter over 5,000 groups × 20 partitions (MINUTES=30: watch its memory)
 	$(BIN)/python -m benchmarks.exporter $(MINUTES)
+
+bench-top: $(SETUP) ## Time the screens of kohort top on 1,000 groups of a broker and 5,000 of a snapshot: first screen, keys, processor, memory
+	$(BIN)/python -m benchmarks.top
 
 ##@ Documentation and recordings
 

@@ -1,9 +1,9 @@
 """`kohort top` on 1,000 groups of a real broker, and on a snapshot of 5,000: `python -m benchmarks.top [keys]`.
 
 The installed command runs on a pseudo-terminal. First screen: from the start of the process until the terminal shows
-groups, and until it shows their lag. Key to repaint: from a key until the last byte of what it changes has arrived. At
-rest: processor time of the process while no key is pressed. Memory: an hour of polls at the default interval, without
-the pauses between them, by a clock that is set forward.
+groups, and until it shows their lag. Key to repaint: from a key until the last byte of what it changes has arrived.
+Settled: processor time of the process while no key is pressed. Memory: an hour of polls at the default interval,
+without the pauses between them, by a clock that is set forward.
 """
 
 import fcntl
@@ -199,7 +199,7 @@ def measure_keys(directory: Path) -> None:
         if name == "filter":
             top.seconds_of(b"\x1b")
     top.rest(1)
-    show("processor %", [top.rest(REST_S / 3)], "of a core, at rest")
+    show("processor %", [top.rest(REST_S / 3)], "of a core, settled")
     print(f"  memory: {memory_mib(top.process.pid):.0f} MiB")
     top.quit()
 

@@ -1,6 +1,7 @@
 """The application: its screens, the poller behind them, and the keys that work everywhere."""
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -43,6 +44,7 @@ from cli.verbs.top.words import Command
 from cli.verbs.why.reading import is_file
 from groups.times import format_moment
 
+DRAWN_EVERY_S = 0.2
 KEPT_MS = 30_000  # How long the past that was read may be used for the present
 
 SCREENS: dict[str, Callable[..., Screen[None]]] = {
@@ -115,6 +117,7 @@ class TopApp(Host):
         self.options, self.is_read_only = options, options.read_only
         self.failure: Exception | None = None
         self._has_answered = False
+        self._drawn_s, self.is_drawn = 0.0, True
         self._open(source, GroupChoice(options.selection))
 
     def _open(self, source: SourceOptions, choice: GroupChoice) -> None:
@@ -181,7 +184,7 @@ class TopApp(Host):
         elif error is not None and not (self._has_answered and is_expected(error)):
             self._fail(error)
             return
-        self._draw()
+        self._draw_soon()
 
     def _begin(self) -> None:
         """The source has answered for the first time."""
@@ -194,7 +197,14 @@ class TopApp(Host):
         self.failure = error
         self.exit(return_code=1)
 
+    def _draw_soon(self) -> None:
+        """Draw what is new, but not so often that keys would have to wait: a poll of 5,000 groups has many parts."""
+        if self.is_drawn:
+            self.is_drawn = False
+            self.set_timer(max(self._drawn_s + DRAWN_EVERY_S - time.monotonic(), 0.001), self._draw)
+
     def _draw(self) -> None:
+        self._drawn_s, self.is_drawn = time.monotonic(), True
         if self.screen.is_mounted and (show := getattr(self.screen, "show_sight", None)):
             show(self.sight)
 

@@ -22,7 +22,7 @@ from cli.verbs.top.tables import GridRow, GridTable, GridView, Marked
 GAP = 2
 WIDEST = 60  # Of a column that is not the last
 LEAST_FIRST = 24  # Of the first column, where the screen is too narrow for all
-SAMPLE = 400  # Rows that decide the widths of columns
+SAMPLE = 100  # Rows that decide the widths of columns
 
 
 class Grid(ScrollView, can_focus=True):

@@ -83,7 +83,7 @@ class Driven:
         """Until something is true, or a text is on screen. AssertionError after a minute."""
         holds = check if callable(check) else lambda: check in self.text
         deadline = time.monotonic() + PATIENCE_S
-        while not holds():
+        while not (self.app.is_drawn and holds()):
             assert time.monotonic() < deadline, f"{what or check}: not within {PATIENCE_S} s\n{self.text}"
             assert self.app.is_running, f"it has ended: {self.app.return_code}"
             await asyncio.sleep(0.02)
