@@ -1,5 +1,6 @@
 """The tables of a group's screen."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -232,12 +233,14 @@ def rates_of(samples: Sequence[Sample]) -> tuple[float | None, float | None]:
     if not samples:
         return None, None
     last = samples[-1]
-    first = next(sample for sample in samples if last.at_ms - sample.at_ms <= RATE_WINDOW_MS)
-    return _rate(first, last, first.committed, last.committed), _rate(first, last, first.end, last.end)
+    window = samples[bisect_left(samples, last.at_ms - RATE_WINDOW_MS, key=lambda one: one.at_ms) :]
+    committed = next((one for one in window if one.committed is not None), last)
+    end = next((one for one in window if one.end is not None), last)
+    read = _rate(last.at_ms - committed.at_ms, committed.committed, last.committed)
+    return read, _rate(last.at_ms - end.at_ms, end.end, last.end)
 
 
-def _rate(first: Sample, last: Sample, before: int | None, after: int | None) -> float | None:
-    took_ms = last.at_ms - first.at_ms
+def _rate(took_ms: int, before: int | None, after: int | None) -> float | None:
     if before is None or after is None or took_ms < LEAST_RATE_MS or after < before:
         return None
     return (after - before) * 1000 / took_ms

@@ -245,7 +245,7 @@ def topic_lags(
     observations = [(seen, group) for seen in window if (group := seen.groups.get(name)) is not None]
     if not observations:
         return []
-    (oldest, earlier), (newest, group) = observations[0], observations[-1]
+    (oldest, _), (newest, group) = observations[0], observations[-1]
     elapsed_ms = newest.at_ms - oldest.at_ms
     topics = sorted((group.offsets or {}).keys() | partitions.keys())
     unread: dict[str, list[int | None]] = {}
@@ -256,12 +256,17 @@ def topic_lags(
             topic=topic,
             lag=total_lag(lags.values()),
             unknown=max(partitions.get(topic, 0), len(lags)) - sum(lag is not None for lag in lags.values()),
-            consumed_per_s=_rate(_committed(earlier, topic), _committed(group, topic), elapsed_ms),
+            consumed_per_s=_rate(
+                _committed(earlier, topic), _committed(group, topic), newest.at_ms - since.at_ms
+            ),
             produced_per_s=_rate(_ends(oldest, topic), _ends(newest, topic), elapsed_ms),
             unread=total_lag(unread.get(topic, ())),
         )
         for topic in topics
         for lags in [lags_of(newest, group, topic)]
+        for since, earlier in [
+            next((one for one in observations if _committed(one[1], topic)), observations[0])
+        ]
     ]
 
 

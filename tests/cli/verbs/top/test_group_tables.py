@@ -84,6 +84,14 @@ def test_the_topics_of_a_group_have_lag_rates_and_time_to_zero() -> None:
     }
 
 
+def test_rates_begin_with_the_first_commit_that_was_seen() -> None:
+    sight = polled(Sight(), AT_MS, replace(group(), offsets={"orders": {0: CommittedOffset(offset=None)}}))
+    for second, committed in ((10, 100), (20, 200)):
+        sight = polled(sight, AT_MS + second * 1_000, group(committed=committed))
+    assert values(topics_table(sight, "billing"), "READ/S") == ["20"]
+    assert values(partitions_table(sight, "billing"), "READ/S") == ["10", "10"]
+
+
 def test_members_show_what_they_gain_revoke_and_wait_for() -> None:
     table = members_table(polled(Sight(), AT_MS, group()), "billing")
     assert values(table, "MEMBER") == ["a", "b"]
