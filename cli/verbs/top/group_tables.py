@@ -50,7 +50,13 @@ def _member_columns(group: Group, labels: dict[str, str], seen: SeenGroup | None
     is_classic, is_consumer = group.type is GroupType.CLASSIC, group.type is GroupType.CONSUMER
     owns = group.shares_partitions
     has_targets = any(one.target not in (None, one.owned) for one in group.members)
-    shown: list[MemberColumn] = [("#GENERATION" if is_classic else "#EPOCH", lambda one: one.epoch)]
+    shown: list[MemberColumn] = []
+    if (
+        not is_classic
+        or group.generation is not None
+        or any(one.generation is not None for one in group.members)
+    ):
+        shown.append(("#GENERATION" if is_classic else "#EPOCH", lambda one: one.epoch))
     if owns:
         shown.append(("##PARTITIONS", lambda one: _count(one.member.owned)))
     if owns and group.type is not GroupType.SHARE:  # whose members share each partition

@@ -187,7 +187,7 @@ def test_each_type_of_group_has_the_columns_that_apply_to_it() -> None:
             *("MEMBER", "EPOCH", "#PARTITIONS", "LAG", "TASKS", "TARGET-TASKS", "PROCESS"),
             *("TOPOLOGY-EPOCH", "OWNS", "HOST"),
         ],
-        GroupType.CLASSIC: ["MEMBER", "GENERATION", "LEADS", "URL", "CONNECTORS", "CONNECTOR-TASKS", "HOST"],
+        GroupType.CLASSIC: ["MEMBER", "LEADS", "URL", "CONNECTORS", "CONNECTOR-TASKS", "HOST"],
     }
     both = polled(Sight(), AT_MS, groups[GroupType.SHARE])
     assert values(partitions_table(both, "billing"), "OWNER") == ["a, b", "a, b"]
