@@ -50,7 +50,7 @@ completions: $(SETUP) ## Generate the shell completions
 kafka: $(SETUP) ## Download Apache Kafka for the tests
 	$(BIN)/python -m tests.kafka.jars
 
-shells: ## Install missing shells for the tests of completion (Debian and derivatives)
+shells: ## Install missing shells, and tmux, for the tests of completion and kohort top (Debian and derivatives)
 	@sh tests/cli/shells/install.sh
 
 browser: ## Install a missing browser for the tests of pages (Debian and derivatives)

@@ -17,6 +17,7 @@ from tests.docs.test_commands import parses
 COMMANDS = command_names()
 HEAVY = (
     "confluent_kafka", "numpy", "yaml", "kio", "re2", "asyncio", "rich.console", "pyspark", "pyarrow", "pipeline",
+    "textual",
 )  # fmt: skip
 FAMILIES = sorted({name.partition(" ")[0] for name in COMMANDS if " " in name})
 OVERVIEW_JOBS = [line[line.index("kohort ") + 7 :] for line in OVERVIEW.splitlines() if line.startswith("  ")]

@@ -154,6 +154,17 @@ def installed(package: Path) -> None:
             raise SystemExit(f"make dist: {package.name}: kohort version printed {shown!r}")
         _output("kohort", "version", "--verbose", cwd=home, environment=environment)
         _output("sh", str(ROOT / "docs" / "demo.sh"), cwd=home, environment=environment)
+        lacking = subprocess.run(
+            [bin_ / "kohort", "top"], cwd=home, env=environment, capture_output=True, text=True, check=False
+        )
+        if "kohort[top]" not in lacking.stderr:
+            raise SystemExit(
+                f"make dist: {package.name}: kohort top did not name its extra: {lacking.stderr}"
+            )
+        subprocess.run([*pip, f"{package}[top]"], check=True)
+        _output(
+            "python", "-c", "import cli.verbs.top.app, cli.verbs.top.web", cwd=home, environment=environment
+        )
         if not (home / "venv" / "share" / "man" / "man1" / "kohort.1").exists():
             raise SystemExit(f"make dist: {package.name}: man kohort has no page")
     print(f"{package.name}: installed alone; make demo's commands ran")

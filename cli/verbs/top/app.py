@@ -331,7 +331,7 @@ class TopApp(Host):
         self.open_screen(name)
 
     def type_command(self, text: str) -> None:
-        known = Known(sight=self.sight, group=self.group)
+        known = Known(sight=self.sight, group=self.group, has_files=not self.is_web)
         self.push_screen(CommandLine(known, text, is_read_only=self.is_read_only), self._typed)
 
     def action_command_line(self) -> None:

@@ -36,6 +36,7 @@ class Known:
 
     sight: Sight
     group: str | None = None
+    has_files: bool = True  # Whether those of this machine may be named
 
     def names(self, kind: str, before: Sequence[str]) -> Iterable[str]:
         """The names of a kind; `before` are those that come before it on the line: a group, a topic."""
@@ -107,7 +108,7 @@ def _subjects(screen: str, before: Sequence[str], current: str, known: Known) ->
         return []
     kind, is_last = kinds[len(before)], len(before) + 1 == len(kinds)
     if kind == "FILE":
-        return _files(current)
+        return _files(current) if known.has_files else []
     return _matching(current, known.names(kind, before), ending="" if is_last else " ")
 
 
@@ -127,7 +128,7 @@ def _of_command(words: Sequence[str], current: str, known: Known) -> list[str]:
     except Exception:
         return []
     if kind in ("files", "directories"):
-        return _files(current)
+        return _files(current) if known.has_files else []
     refused = {*CONSENT, *SOURCE, *ENDLESS, "--help", "-h"}
     ending = "" if kind == "more" else " "
     return [shlex.quote(prefix + item.value) + ending for item in items if item.value not in refused]

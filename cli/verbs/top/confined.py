@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 import typer
 import typer.main
+from typer.models import TyperPath
 
 from cli.command_tree import Command
 from cli.options import SOURCE_PANEL, TARGET_PANEL
 
-FILES = frozenset({"FILE", "DIR", "PLAN"})
-"""The metavars of options and arguments that are paths."""
 PANELS = frozenset({SOURCE_PANEL, TARGET_PANEL})
 
 
@@ -32,8 +31,9 @@ def out_of_reach(words: Sequence[str]) -> str | None:
     except typer.TyperException:
         return None  # It ends with that error
     for parameter in command.params:
-        is_confined = parameter.metavar in FILES or getattr(parameter, "rich_help_panel", None) in PANELS
-        if is_confined and values.get(parameter.name or "") is not None:
+        is_path = isinstance(parameter.type, TyperPath)
+        is_confined = is_path or getattr(parameter, "rich_help_panel", None) in PANELS
+        if is_confined and values.get(parameter.name or "") not in (None, ()):
             return (
                 max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else str(parameter.metavar)
             )

@@ -8,17 +8,17 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import ClassVar
 
-from textual.app import App
 from textual.binding import Binding, BindingType
 
 from cli.errors import ExitStatus
 from cli.stopping import Stopped, status_of_signal
+from cli.verbs.top.typed_ahead import TypedAheadApp
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 5.0  # For screens that a signal ends: a terminal that is gone may block them
 
 
-class EndingApp(App[None]):
+class EndingApp(TypedAheadApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "interrupt", "Quit", show=False, priority=True),
         Binding("ctrl+z", "suspend_process", "Suspend", show=False, priority=True),

@@ -85,11 +85,13 @@ class PageProcess:
         """Close its input, and wait; what does not end is killed."""
         self._keys.close()
         try:
-            await asyncio.wait_for(self._process.communicate(), GRACE_S)
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._process.communicate(), GRACE_S)
+        finally:
+            if self._process.returncode is None:
+                with suppress(ProcessLookupError):
+                    self._process.kill()
+                await self._process.wait()
 
 
 @asynccontextmanager

@@ -4,6 +4,7 @@ its socket."""
 
 import asyncio
 import json
+import os
 import signal
 import ssl
 from base64 import b64encode
@@ -96,7 +97,7 @@ class TopServer:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as after nohup
                 asyncio.get_running_loop().add_signal_handler(number, stop.set)
         with as_file(files("textual_serve") / "static") as static:
-            runner = web.AppRunner(self._application(static), access_log=None, shutdown_timeout=5.0)
+            runner = web.AppRunner(self.application(static), access_log=None, shutdown_timeout=5.0)
             await runner.setup()
             try:
                 await self._listen(runner)
@@ -107,7 +108,7 @@ class TopServer:
             finally:
                 await runner.cleanup()
 
-    def _application(self, static: Path) -> web.Application:
+    def application(self, static: Path) -> web.Application:
         application = web.Application(middlewares=[self._guarded])
         application.router.add_get("/", self._index)
         application.router.add_get("/ws", self._socket)
@@ -121,7 +122,10 @@ class TopServer:
         try:
             await web.TCPSite(runner, host, port, ssl_context=self._tls()).start()
         except OSError as error:
-            raise CannotListen(Address(host, port), error) from None
+            # asyncio wraps the system's words in others.
+            raise CannotListen(
+                Address(host, port), OSError(error.errno, os.strerror(error.errno or 0))
+            ) from None
         at = Address(host, runner.addresses[0][1])
         scheme = "http" if self._guard.tls is None else "https"
         write_out(lambda out: out.write(f"Serving kohort top on {scheme}://{at}\n"))
@@ -194,7 +198,7 @@ async def _obey(message: str, page: PageProcess, socket: web.WebSocketResponse) 
     """Do what textual-serve's script asks for; anything else is nothing that it sends."""
     try:
         asked = json.loads(message)
-    except ValueError:
+    except (ValueError, RecursionError):
         asked = None
     match asked:
         case ["stdin", str(text)]:

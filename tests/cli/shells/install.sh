@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs bash, zsh and fish, where they are missing.
+# Installs bash, zsh, fish and tmux, where they are missing.
 set -eu
 missing=
-for shell in bash zsh fish; do
-    command -v "$shell" >/dev/null || missing="$missing $shell"
+for program in bash zsh fish tmux; do
+    command -v "$program" >/dev/null || missing="$missing $program"
 done
 [ -n "$missing" ] || exit 0
-exec sh tests/support/install.sh completion $missing
+exec sh tests/support/install.sh "completion and kohort top" $missing

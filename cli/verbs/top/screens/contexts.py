@@ -32,10 +32,11 @@ class ContextsScreen(TableScreen):
         super().on_mount()
 
     def draw(self, sight: Sight) -> None:  # noqa: ARG002  (they are files of this machine)
-        place, contexts = self.app.source.place, self._contexts
+        used = None if self.app.source.place is None else self.app.source.place.name
         rows = [
-            GridRow(name, (name, context.place, context.protected, place is not None and place.name == name))
-            for name, context in sorted(contexts.by_name.items() if contexts else ())
+            GridRow(name, (name, context.place, context.protected, name == used))
+            for name, context in sorted(self._contexts.by_name.items() if self._contexts else ())
+            if name == used or not self.app.is_web
         ]
         self.grid.show(GridTable(columns=CONTEXT_COLUMNS, rows=rows))
 
