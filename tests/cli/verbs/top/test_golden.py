@@ -65,7 +65,8 @@ def fleet() -> SourceOptions:
 
 def test_the_list_and_what_opens_from_it(album: Album) -> None:
     async def course(top: Driven) -> None:
-        await play(top, Path(), 0, READINGS)
+        await top.read()
+        await play(top, Path(), 1, READINGS)
         await album.add(top, "groups", everywhere=True)
         await top.press("question_mark")
         await album.add(top, "keys")
@@ -88,13 +89,15 @@ def test_the_list_and_what_opens_from_it(album: Album) -> None:
         await album.add(top, "plan")
 
     drive(course, fleet(), at_ms=AT_MS)
-    assert album.differing == []
+    assert " ".join(album.differing) == ""
 
 
 def test_a_group_in_a_rebalance(album: Album) -> None:
     async def course(top: Driven) -> None:
+        await top.read()
         await top.press("slash", *"fraud", "enter", "enter")
-        await play(top, Path(), 0, READINGS)
+        await top.wait_for(lambda: top.app.sight.groups["fraud"].samples, "its first reading")
+        await play(top, Path(), 1, READINGS)
         await album.add(top, "group", everywhere=True)
         for key, name in {"b": "by-topic", "o": "partitions", "f": "findings", "v": "owners"}.items():
             await top.press(key)
@@ -107,7 +110,7 @@ def test_a_group_in_a_rebalance(album: Album) -> None:
         await album.add(top, "partition")
 
     drive(course, fleet(), at_ms=AT_MS)
-    assert album.differing == []
+    assert " ".join(album.differing) == ""
 
 
 def test_the_past(album: Album) -> None:
@@ -125,7 +128,7 @@ def test_the_past(album: Album) -> None:
     drive(
         course, SourceOptions(), TopOptions(every=3600.0, replay=record(Path("incident.ndjson"))), at_ms=AT_MS
     )
-    assert album.differing == []
+    assert " ".join(album.differing) == ""
 
 
 def test_a_change(album: Album) -> None:
@@ -150,4 +153,4 @@ def test_a_change(album: Album) -> None:
             future.result()
         album.names = {broker.bootstrap_servers: "127.0.0.1:19092"}
         drive(course, SourceOptions(bootstrap_server=broker.bootstrap_servers), at_ms=AT_MS)
-    assert album.differing == []
+    assert " ".join(album.differing) == ""
