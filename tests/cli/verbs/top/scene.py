@@ -1,5 +1,5 @@
-"""What the golden screens and the pictures of the docs show: the sample fleet over half a minute at 03:07, read every
-two seconds, with a clock that stands still in between. `checkout` falls behind, and a third member joins `fraud`, where
+"""What the golden screens and the pictures of the docs show: the sample fleet over 40 seconds at 03:07, read every
+four seconds, with a clock that stands still in between. `checkout` falls behind, and a third member joins `fraud`, where
 another one does not give up its partition."""
 
 import json
@@ -25,12 +25,12 @@ from groups.lag import NextRecord
 from groups.snapshot import Snapshot, read_snapshot
 from tests.cli.verbs.top.driving import AT_MS, Driven, saved
 
-EVERY_MS = 2_000
-READINGS = 20
+EVERY_MS = 4_000
+READINGS = 10
 NAME = "kafka-1.example:9092"
 FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace"
-JOINED = 8  # The reading at which the third member of `fraud` is seen
-REVOKED = 24  # At which the partition is its own, in a recording
+JOINED = 4  # The reading at which the third member of `fraud` is seen
+REVOKED = 12  # At which the partition is its own, in a recording
 SLOW = "checkout"
 GONE = "nightly-report"
 STUCK = ("fraud", "payments", "5")
