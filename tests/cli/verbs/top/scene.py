@@ -1,6 +1,6 @@
 """What the golden screens and the pictures of the docs show: the sample fleet over 40 seconds at 03:07, read every
-four seconds, with a clock that stands still in between. `checkout` falls behind, and a third member joins `fraud`, where
-another one does not give up its partition."""
+four seconds, with a clock that stands still in between. `checkout` falls behind, and a third member joins `fraud`,
+where another one does not give up its partition."""
 
 import json
 import re
