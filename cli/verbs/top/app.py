@@ -77,6 +77,7 @@ class TopApp(Host):
     Screen { layout: vertical; }
     #failure { display: none; height: auto; max-height: 4; padding: 0 1; color: $text-error; }
     .stale #grid, .stale #summary, .stale #events { tint: $background 60%; }
+    App:ansi .stale #grid, App:ansi .stale #summary, App:ansi .stale #events { text-style: dim; }
     #filter-line { display: none; height: 1; background: $boost; }
     #filter-line.open { display: block; }
     #filter-sign { width: 3; padding: 0 0 0 1; text-style: bold; color: $text-accent; }

@@ -85,6 +85,8 @@ class Driven:
         deadline = time.monotonic() + PATIENCE_S
         while not (self.app.is_drawn and holds()):
             assert time.monotonic() < deadline, f"{what or check}: not within {PATIENCE_S} s\n{self.text}"
+            if self.app.failure is not None:
+                raise self.app.failure
             assert self.app.is_running, f"it has ended: {self.app.return_code}"
             await asyncio.sleep(0.02)
             await self.pilot.pause()

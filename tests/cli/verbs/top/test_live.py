@@ -16,6 +16,7 @@ from cli.verbs.top.options import TopOptions
 from tests.cli.command import Kohort
 from tests.cli.served_data import Served, serving
 from tests.cli.verbs.top.driving import ONCE, Driven, drive
+from tests.cli.verbs.watch.running import in_pipe
 from tests.cli.verbs.watch.running import on_terminal as running_on_terminal
 from tests.kafka.broker import Broker, RunningBroker
 from tests.kafka.commits import make_classic_groups
@@ -167,3 +168,28 @@ def test_it_ends_at_once_while_a_broker_does_not_answer(kohort: Kohort, tmp_path
             began = time.monotonic()
             assert top.process.wait(60) == 0
             assert time.monotonic() - began < 5
+
+
+@LONG
+def test_a_running_recorder_knows_the_rebalances_of_the_hour(
+    kohort: Kohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", kohort.env["XDG_DATA_HOME"])
+
+    async def course(top: Driven) -> None:
+        await top.read()
+        await top.wait_for(lambda: top.line_of("billing").split()[8] == "2", "both rebalances")
+        await top.press("enter", "left_square_bracket")
+        await top.wait_for("THE PAST")
+
+    with serving(tmp_path) as served:
+        wait_for_coordinator(served)
+        create_topics(served, {"orders": 2})
+        with in_pipe(kohort, tmp_path, f"record -b {served.bootstrap} --every 1", name="record") as recorder:
+            recorder.wait_for(lambda run: "following" in run.stderr + run.stdout, "it follows")
+            for name in ("a", "b"):
+                member = RawConsumer(broker=served, group="billing", topics=("orders",), id=name)
+                member.join()
+                member.accept()
+            recorder.wait_for(lambda run: run.stdout.count("billing") >= 2, "both rebalances")
+            drive(course, SourceOptions(bootstrap_server=served.bootstrap), size=(140, 24))

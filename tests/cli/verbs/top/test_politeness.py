@@ -10,7 +10,7 @@ import pytest
 from cli.options import SourceOptions
 from cli.verbs.top.options import TopOptions
 from tests.cli.served_data import serving
-from tests.cli.verbs.top.driving import Driven, drive
+from tests.cli.verbs.top.driving import Driven, drive, saved
 from tests.kafka.commits import make_classic_groups
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.topics import create_topics
@@ -57,6 +57,9 @@ def test_only_what_is_on_screen_and_the_list_is_asked_for(sent: Counter[str], tm
         assert contexts.keys() <= {"ListGroups", "Metadata"}
         paused = await during("escape", "p")
         assert paused == {}
+        top.app.at_ms = top.app.now_ms() + 600_000
+        await top.wait_for("(10 min", "the age of the figures")
+        assert "PAUSED" in top.text
         await top.press("r")
         await top.wait_for(lambda: sent["ListGroups"], "r reads also while it is paused")
 
@@ -65,3 +68,16 @@ def test_only_what_is_on_screen_and_the_list_is_asked_for(sent: Counter[str], tm
         create_topics(served, {"orders": 3})
         make_classic_groups(served, [f"group-{number:03}" for number in range(100)], "orders", 3)
         drive(course, SourceOptions(bootstrap_server=served.bootstrap), TopOptions(every=EVERY_S))
+
+
+def test_a_fault_of_the_poller_ends_the_screens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("cli.verbs.top.poller.read_chosen", fail)
+
+    async def course(top: Driven) -> None:
+        await top.read()
+
+    with pytest.raises(ZeroDivisionError):
+        drive(course, saved(tmp_path, {"billing": {}}))
