@@ -130,6 +130,7 @@ class TopApp(Host):
         self.poller = Poller(opened, self.options.every, self._seen, self.now_ms, choice, as_of_ms)
         file = self.options.journal or self.options.replay
         self.sight = self.poller.sight if file is None else Sight(source=str(file))
+        self._asks_recent = is_file(self.options) or source.snapshot is not None  # They have no other records
         self.past: Past | None = None
         self._past_ms = 0
         self.activity = ""
@@ -181,17 +182,16 @@ class TopApp(Host):
             return  # of the cluster before, or of another moment
         self.sight, error = message.sight, self.poller.error
         if self.sight.at_ms is not None and not self.sight.failure:
-            self._begin()
+            self._has_answered = True
+            if self.sight.cluster is not None and not self._asks_recent:
+                self._asks_recent = True
+                Thread(
+                    target=self._read_recent, args=(self.poller, self.sight.cluster.id), daemon=True
+                ).start()
         elif error is not None and not (self._has_answered and is_expected(error)):
             self._fail(error)
             return
         self._draw_soon()
-
-    def _begin(self) -> None:
-        """The source has answered for the first time."""
-        if not self._has_answered:
-            self._has_answered = True
-            Thread(target=self._read_recent, args=(self.poller,), daemon=True).start()
 
     def _fail(self, error: Exception) -> None:
         """End with an error, as other commands do: the source never answered."""
@@ -286,12 +286,10 @@ class TopApp(Host):
             self.notify(str(past), severity="error", markup=False)
         self._draw()
 
-    def _read_recent(self, poller: Poller) -> None:
+    def _read_recent(self, poller: Poller, cluster: str | None) -> None:
         """In a thread: how often groups rebalanced before the first poll, if there are records of that at hand."""
-        cluster = self.sight.cluster.id if self.sight.cluster else None
         try:
-            if not is_file(self.options) and self.source.snapshot is None:
-                poller.know(read_recent(self.source, cluster, self.now_ms()))
+            poller.know(read_recent(self.source, cluster, self.now_ms()))
         except Exception as error:
             if not is_expected(error):
                 raise

@@ -186,10 +186,10 @@ def test_a_running_recorder_knows_the_rebalances_of_the_hour(
         wait_for_coordinator(served)
         create_topics(served, {"orders": 2})
         with in_pipe(kohort, tmp_path, f"record -b {served.bootstrap} --every 1", name="record") as recorder:
-            recorder.wait_for(lambda run: "following" in run.stderr + run.stdout, "it follows")
-            for name in ("a", "b"):
-                member = RawConsumer(broker=served, group="billing", topics=("orders",), id=name)
-                member.join()
-                member.accept()
+            first, second = (RawConsumer(broker=served, group="billing", topics=("orders",)) for _ in "ab")
+            for joining in (first, second):
+                joining.join()
+                first.accept()
+                joining.accept()
             recorder.wait_for(lambda run: run.stdout.count("billing") >= 2, "both rebalances")
             drive(course, SourceOptions(bootstrap_server=served.bootstrap), size=(140, 24))
