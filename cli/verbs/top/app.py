@@ -10,7 +10,7 @@ from threading import Thread
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.filter import NoColor
+from textual.filter import Monochrome, NoColor
 from textual.message import Message
 from textual.screen import Screen
 
@@ -110,7 +110,11 @@ class TopApp(Host):
     def __init__(self, source: SourceOptions, options: TopOptions) -> None:
         """UsageError: an option names a group or a time that does not exist."""
         super().__init__()
-        if is_colorless(os.environ) and not self.no_color:  # Textual itself knows NO_COLOR only
+        # Textual itself knows NO_COLOR only, and its shades of gray make the terminal's own colors black on black.
+        self._filters = [
+            line_filter for line_filter in self._filters if not isinstance(line_filter, Monochrome)
+        ]
+        if is_colorless(os.environ):
             self._filters.append(NoColor())
         theme = first_theme(os.environ, self.console.color_system)
         if theme is not None:

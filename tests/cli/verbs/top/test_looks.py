@@ -11,7 +11,7 @@ from cli.options import SourceOptions
 from cli.render.cells import text_width
 from cli.verbs.top.key_line import keys_by_place
 from cli.verbs.top.options import TopOptions
-from cli.verbs.top.theme import DARK, LIGHT, OWN_DARK, OWN_LIGHT, first_theme, is_colorless
+from cli.verbs.top.theme import DARK, LIGHT, OWN_DARK, OWN_LIGHT, first_theme
 from tests.cli.verbs.top.driving import AT_MS, SMALL, Driven, drive, saved
 
 HOSTILE = (
@@ -135,16 +135,19 @@ def test_the_first_theme(environment: dict[str, str], colors: str, theme: str | 
     assert first_theme(environment, colors) == theme
 
 
-def test_no_color_is_shown_where_it_is_not_wanted(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("variable", ["NO_COLOR=1", "KOHORT_COLOR=never"])
+def test_no_color_is_shown_where_it_is_not_wanted(
+    sample: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
     async def course(top: Driven) -> None:
         await top.read()
-        assert is_colorless({"KOHORT_COLOR": "never"})
-        for strip in top.app.screen._compositor.render_strips():
-            for style in (segment.style for segment in strip if segment.style is not None):
-                assert style.color is None or style.color.is_default
-                assert style.bgcolor is None or style.bgcolor.is_default
+        strips = top.app.screen._compositor.render_strips()
+        styles = [segment.style for strip in strips for segment in strip if segment.style is not None]
+        colors = [color for style in styles for color in (style.color, style.bgcolor) if color is not None]
+        assert [color for color in colors if not color.is_default] == []
+        assert any(style.reverse for style in styles)
 
-    monkeypatch.setenv("KOHORT_COLOR", "never")
+    monkeypatch.setenv(*variable.split("="))
     drive(course, SourceOptions(embedded=sample))
 
 
