@@ -78,6 +78,7 @@ class TopApp(Host):
     #failure { display: none; height: auto; max-height: 4; padding: 0 1; color: $text-error; }
     .stale #grid, .stale #summary, .stale #events { tint: $background 60%; }
     App:ansi .stale #grid, App:ansi .stale #summary, App:ansi .stale #events { text-style: dim; }
+    App:nocolor Input > .input--cursor { text-style: reverse; }
     #filter-line { display: none; height: 1; background: $boost; }
     #filter-line.open { display: block; }
     #filter-sign { width: 3; padding: 0 0 0 1; text-style: bold; color: $text-accent; }
@@ -114,7 +115,8 @@ class TopApp(Host):
         self._filters = [
             line_filter for line_filter in self._filters if not isinstance(line_filter, Monochrome)
         ]
-        if is_colorless(os.environ):
+        self.no_color = is_colorless(os.environ)
+        if self.no_color:
             self._filters.append(NoColor())
         theme = first_theme(os.environ, self.console.color_system)
         if theme is not None:

@@ -16,6 +16,9 @@ class Head(Widget):
     Head.past { background: $warning; color: auto; text-style: bold; }
     Head.failing { background: $error; color: auto; text-style: bold; }
     Head:ansi { text-style: reverse; }
+    Head:ansi.past { background: ansi_yellow; color: ansi_black; text-style: bold; }
+    Head:ansi.failing { background: ansi_red; color: ansi_bright_white; text-style: bold; }
+    Head:nocolor, Head:nocolor.past, Head:nocolor.failing { text-style: bold reverse; }
     """
     subject: reactive[tuple[str, ...]] = reactive(())
     origin: reactive[tuple[str, ...]] = reactive(())

@@ -24,7 +24,7 @@ class CommandLine(ModalScreen[Opened | Command | None]):
     """Returns a screen, a command, or None if it was left."""
 
     CSS = """
-    CommandLine { align: center bottom; background: $background 40%; }
+    CommandLine { align: center bottom; }
     #line { border: round $primary; height: 3; }
     #problem { color: $text-error; height: auto; padding: 0 2; background: $panel; }
     #choices { color: $text-muted; height: auto; padding: 0 2; background: $panel; }

@@ -16,7 +16,7 @@ class LineScreen(ModalScreen[str | None]):
     """Returns what was typed; None if it was left. `check` raises ValueError with what is wrong, and why."""
 
     CSS = """
-    LineScreen { align: center bottom; background: $background 40%; }
+    LineScreen { align: center bottom; }
     #line { border: round $primary; height: 3; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", show=False)]

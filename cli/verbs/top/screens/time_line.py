@@ -20,7 +20,7 @@ class TimeLine(ModalScreen[int | None]):
 
     app: Host
     CSS = """
-    TimeLine { align: center bottom; background: $background 40%; }
+    TimeLine { align: center bottom; }
     #line { border: round $primary; height: 3; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", show=False)]
