@@ -9,6 +9,7 @@ import re
 import signal
 import struct
 import termios
+import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,11 +17,13 @@ from typing import Any
 
 from cli.verbs.top.words import KOHORT, Command
 
-MOST_OUTPUT = 4 * 1024 * 1024
+MOST_OUTPUT = 2 * 1024 * 1024  # What is kept of more than twice as much
+CUT = b"\n(the middle is left out: run the command in a shell)\n"
+PAUSE = 20  # Between two updates of a growing output, as a multiple of the time that one takes
 QUESTION = re.compile(r"^(?:Type (yes)|(\S+) is protected\. Type its name) to continue: \Z", re.MULTILINE)
 """The end of what a command prints before it waits for consent (`cli.consent.ask`)."""
 HEIGHT = 1000  # Lines of the terminal
-LONGEST = 200  # Characters of a question
+LONGEST = 400  # Bytes of a question
 
 
 class Running:
@@ -28,18 +31,19 @@ class Running:
 
     def __init__(self, command: Command, width: int, show: Callable[[str], None]) -> None:
         self.command, self._width, self._show = command, width, show
-        self._printed = b""
+        self._printed = bytearray()
         self._terminal: int | None = None
         self._process: Process | None = None
+        self._next_s = 0.0  # When it is shown again: a long output takes its time
 
     @property
     def text(self) -> str:
-        return self._printed.decode(errors="replace").replace("\r\n", "\n")
+        return _text(self._printed)
 
     @property
     def awaited(self) -> str | None:
         """The answer that it waits for: yes, or the name of a protected context; None if it does not ask."""
-        question = QUESTION.search(self.text[-LONGEST:]) if self._terminal is not None else None
+        question = QUESTION.search(_text(self._printed[-LONGEST:])) if self._terminal is not None else None
         return question and (question[1] or question[2])
 
     async def run(self, *, can_answer: bool = False) -> int:
@@ -84,10 +88,25 @@ class Running:
         except OSError:  # Linux reports the end of a terminal as an error
             more = b""
         if more:
-            self._printed = (self._printed + more)[:MOST_OUTPUT]
-            self._show(self.text)
+            self._printed += more
+            if len(self._printed) > 2 * MOST_OUTPUT:
+                self._printed = _shortened(self._printed)
+            began_s = time.monotonic()
+            if self.awaited is not None or began_s >= self._next_s:
+                self._show(self.text)
+                self._next_s = began_s + PAUSE * (time.monotonic() - began_s)
         elif not ended.done():
             ended.set_result(None)
+
+
+def _text(printed: bytearray) -> str:
+    return printed.decode(errors="replace").replace("\r\n", "\n")
+
+
+def _shortened(output: bytearray) -> bytearray:
+    """Without its middle: a question is at its end."""
+    half = MOST_OUTPUT // 2
+    return bytearray(output[:half] + CUT + output[-half:].partition(b"\n")[2])
 
 
 async def output_of(command: Command) -> tuple[int, str, str]:

@@ -1,5 +1,6 @@
 """Commands of the line that `:` opens, and changes: which can be run, about what, and with whose consent."""
 
+import asyncio
 import shlex
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from cli.options import SourceOptions
 from cli.verbs.top import running
 from cli.verbs.top.completions import Known, completions
+from cli.verbs.top.running import Running
 from cli.verbs.top.words import Command, change, command_of, located, view, why
 from cli.verbs.why.options import HistoryOptions
 from tests.cli.command import Kohort
@@ -198,3 +200,27 @@ def test_a_protected_context_is_changed_by_its_name(
 
     drive(course, SourceOptions(), size=MIDDLE)
     assert group not in rig.ours("list").stdout
+
+
+def test_a_preview_of_any_length_ends_with_its_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "yes 'orders:1 from 5 to 7' | head -n 400000; printf 'Type yes to continue: '; read word; echo $word done"
+    monkeypatch.setattr(running, "KOHORT", ("sh", "-c", long))
+    shown: list[int] = []
+
+    async def course() -> Running:
+        command = Running(change("delete", NAME), 80, lambda text: shown.append(len(text)))
+        task = asyncio.create_task(command.run(can_answer=True))
+        while command.awaited is None:
+            await asyncio.sleep(0.02)
+        with pytest.raises(ValueError, match="does not wait"):
+            command.answer("no")
+        command.answer("yes")
+        assert await task == 0
+        return command
+
+    command = asyncio.run(course())
+    assert command.text.endswith("yes done\n")
+    assert "the middle is left out" in command.text
+    assert max(shown) <= 2 * running.MOST_OUTPUT
