@@ -6,7 +6,6 @@ import fcntl
 import os
 import pty
 import re
-import signal
 import struct
 import termios
 import time
@@ -77,10 +76,9 @@ class Running:
         os.write(self._terminal, f"{text}\n".encode())
 
     def interrupt(self) -> None:
-        """As Ctrl-C: a change stops, and says what was made; the second time it does not wait for answers."""
+        """A change stops, and says what was made; the second time it does not wait for answers."""
         if self._process is not None:
-            with suppress(ProcessLookupError):
-                self._process.send_signal(signal.SIGINT)
+            _end(self._process)
 
     def _read(self, terminal: int, ended: "asyncio.Future[None]") -> None:
         try:

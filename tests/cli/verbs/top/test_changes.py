@@ -145,7 +145,7 @@ def test_the_line_completes_what_is_known(tmp_path: Path, monkeypatch: pytest.Mo
 SLOW = """\
 printf 'about to change it.\nType yes to continue: '
 read answer
-trap 'echo changed part of it; exit 130' INT
+trap 'echo changed part of it; exit 143' TERM
 [ "$answer" = yes ] && while :; do sleep 0.05; done
 """
 
