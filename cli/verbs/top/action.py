@@ -53,4 +53,4 @@ def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> 
 
 
 def has_terminal() -> bool:
-    return sys.stdin.isatty() and can_draw(sys.stdout) and sys.stderr.isatty()  # Textual draws on the last
+    return sys.stdin.isatty() and can_draw(sys.stdout)

@@ -2,13 +2,17 @@
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
 
 from cli.errors import ExitStatus
 from cli.stopping import Stopped, status_of_signal
@@ -18,6 +22,14 @@ SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 5.0  # For screens that a signal ends: a terminal that is gone may block them
 
 
+class TerminalDriver(LinuxDriver):
+    """Draws on standard output, as Kohort prints: notices on standard error can be redirected."""
+
+    def __init__(self, app: App[Any], **settings: Any) -> None:
+        super().__init__(app, **settings)
+        self._file = sys.__stdout__
+
+
 class EndingApp(TypedAheadApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+c", "interrupt", "Quit", show=False, priority=True),
@@ -25,6 +37,10 @@ class EndingApp(TypedAheadApp):
     ]
 
     _stopped: int | None = None  # The exit status of a signal
+
+    def get_driver_class(self) -> type[Driver]:
+        driver = super().get_driver_class()
+        return TerminalDriver if driver is LinuxDriver else driver
 
     def run_to_end(self) -> int:
         """The exit status. Raises the error that ended the application, also one of another thread."""

@@ -44,7 +44,7 @@ def started(shell: Tmux) -> int:
 
 def test_keys_are_typed_and_the_terminal_is_given_back(shell: Tmux, top: str, tmp_path: Path) -> None:
     before = tmp_path / "before"
-    shell.run(f"stty -g > {before}; {top}")
+    shell.run(f"stty -g > {before}; {top} 2> {tmp_path}/notices")
     listed = shell.wait_for("warehouse")
     assert len(listed.splitlines()) == 24
     assert max(map(len, listed.splitlines())) <= 80
