@@ -134,9 +134,9 @@ def _members(course: Course, owners: Sequence[Holding], protocol: MemberProtocol
 
 
 def moments_of(read: GroupHistoryRead, includes: Callable[[str], bool]) -> list[int]:
-    """When rebalances of some groups began and ended, in ms, in order."""
+    """When rebalances of some groups began and ended, in order, in ms, so that each is included in its moment."""
     times = {
-        time // US_PER_MS
+        -(-time // US_PER_MS)
         for name, course in read.courses.items()
         if includes(name)
         for rebalance in course.rebalances

@@ -111,6 +111,8 @@ def finding_line(sight: Sight, name: str | None) -> Line:
         return (Piece("" if name is None else "Not read yet.", Role.FAINT),)
     if seen.polled.error:
         return (Piece(f"It cannot be read: {safe_text(seen.polled.error)}", Role.BAD),)
+    if seen.story is not None:
+        return (Piece("Its last rebalance: ", Role.FAINT), Piece(safe_text(seen.story)))
     diagnosis = seen.history.diagnosis
     if diagnosis is None or not diagnosis.findings:
         is_known = diagnosis is not None and sight.past_ms is None
@@ -131,6 +133,8 @@ def _finding(seen: SeenGroup | None) -> str | None:
     diagnosis = seen.history.diagnosis if seen else None
     if diagnosis and diagnosis.findings:
         return diagnosis.findings[0].message
+    if seen is not None and seen.story is not None:
+        return seen.story
     return f"it cannot be read: {seen.polled.error}" if seen and seen.polled.error else None
 
 

@@ -10,7 +10,7 @@ from cli.sources.history.journal import read_journal_history, running_journal
 from cli.sources.history.read import GroupHistoryRead
 from cli.sources.past import PastSource, moments_of
 from cli.sources.source import ReadResult, Source
-from cli.verbs.top.past_group import from_course, from_recording
+from cli.verbs.top.past_group import from_course, from_recording, last_story
 from cli.verbs.top.sight import HOUR_MS, Recent, Sight
 from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.recording import Recording, read_recording
@@ -37,6 +37,10 @@ class PastMoment:
     @property
     def recent(self) -> Recent:
         return recent_of(self.read)
+
+    def story(self, group: str) -> str | None:
+        course = self.read.courses.get(group)
+        return None if course is None else last_story(course, self.at_ms)
 
     def with_events(self, sight: Sight, group: str) -> Sight:
         """With what happened to a group before, as far as it was recorded."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cli.verbs.top.ownership import KEPT_MS, Track, Tracks, tracks_after
-from cli.verbs.top.sight import LONGEST_LOG, SAMPLES, LogLine, Sample, Sight
-from cli.verbs.watch.event_text import event_lines
+from cli.verbs.top.sight import HOUR_MS, LONGEST_LOG, SAMPLES, LogLine, Sample, Sight
+from cli.verbs.watch.event_text import clock_text, event_lines
 from cli.verbs.watch.events import Place
 from cli.verbs.watch.state import WatchObservation, WatchState
 from cli.verbs.why.view import state_text, wait_text
@@ -54,6 +54,16 @@ def from_course(sight: Sight, group: str, course: Course, since: int, at_ms: int
     return _with_samples(
         known, group, {place: commits_until(course, place, at_ms) for place in course.commits.places}
     )
+
+
+def last_story(course: Course, at_ms: int) -> str | None:
+    """Why a group rebalanced last, in the hour before the moment."""
+    at = at_ms * US_PER_MS
+    rebalances = account_of(course, at - HOUR_MS * US_PER_MS, at).rebalances
+    if not rebalances:
+        return None
+    began_ms = begin_of(rebalances[-1].rebalance) // US_PER_MS
+    return f"{clock_text(began_ms)[:8]} {'; '.join(reasons(rebalances[-1:]))}"
 
 
 def commits_until(course: Course, place: Place, at_ms: int) -> list[Sample]:

@@ -215,7 +215,7 @@ class Poller:
             result = self._with_leader(source, result, opened)
         subject.fresh.update(names)
         if subject.past is not None:
-            sight = subject.sight.read_past(result)
+            sight = subject.sight.read_past(result, subject.past.story)
             if opened is not None:
                 sight = subject.past.with_events(sight, opened)
         else:

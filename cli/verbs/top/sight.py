@@ -1,6 +1,6 @@
 """What the screens show: the facts that polls have brought, as one immutable value that each poll replaces."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -42,6 +42,7 @@ class SeenGroup:
     rebalanced_ms: tuple[int, ...] = ()  # Of the last hour: the polls that showed a rebalance
     samples: Mapping[Place, tuple[Sample, ...]] = field(default_factory=dict)
     """Each partition at the last polls, of the group on screen only."""
+    story: str | None = None  # Of the past: why it rebalanced last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ class Sight:
         sight = replace(self, groups=groups)
         return sight if opened is None else sight.with_events(result, opened, asked_ms)
 
-    def read_past(self, result: PollResult) -> "Sight":
+    def read_past(self, result: PollResult, story: Callable[[str], str | None]) -> "Sight":
         """With groups of the past: without a verdict, which the records do not prove."""
         seen = {
             name: SeenGroup(
@@ -117,6 +118,7 @@ class Sight:
                 since_ms=result.at_ms,
                 polled=polled,
                 history=PolledHistory(last=polled.group),
+                story=story(name),
             )
             for name, polled in result.groups.items()
         }

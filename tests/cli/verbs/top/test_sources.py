@@ -31,6 +31,7 @@ async def walk(top: Driven) -> None:
     assert second < first
     assert "THE PAST" in top.text
     assert "ok" not in top.line_of("billing").split()
+    assert "Its last rebalance: " in top.text
     assert await go(top, AFTER) == first
     top.app.open_screen("group", "billing")
     await top.wait_for("group billing")
