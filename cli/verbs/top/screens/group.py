@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from cli.render.cells import safe_text
+from cli.render.cells import cell_text, safe_text
 from cli.render.lines import Line, Piece, Role, folded
 from cli.verbs.top.grid import WIDEST, Grid
 from cli.verbs.top.group_summary import SETTLED, group_on_screen, summary_lines
@@ -79,7 +79,7 @@ class GroupScreen(SubjectScreen, ActingScreen):
 
     @property
     def title_parts(self) -> list[str]:
-        return [f"group {self.group}"]
+        return [f"group {cell_text(self.group, 'GROUP')}"]
 
     def summary(self, sight: Sight, width: int) -> list[Line]:
         """On the tabs whose own text is longer, the state alone."""

@@ -14,6 +14,8 @@ from textual.widgets import Static
 
 from cli.verbs.top.key_line import Key, Place, keys_by_place
 
+TWO_COLUMNS = 70  # Of the screen, at least
+
 
 class KeysScreen(ModalScreen[None]):
     CSS = """
@@ -26,12 +28,14 @@ class KeysScreen(ModalScreen[None]):
         stack = self.app.screen_stack
         with VerticalScroll(id="keys") as box:
             box.border_title = "Keys"
-            box.border_subtitle = "Esc closes this"
-            yield Static(_table(stack[-2] if len(stack) > 1 else self), id="columns")
+            box.border_subtitle = "↑ ↓ scroll, Esc closes this"
+            yield Static(_table(stack[-2] if len(stack) > 1 else self, self.app.size.width), id="columns")
 
 
-def _table(screen: Screen[Any]) -> Table:
+def _table(screen: Screen[Any], width: int) -> Table | Group:
     places = keys_by_place(screen)
+    if width < TWO_COLUMNS:
+        return _list(places, tuple(Place))
     table = Table.grid(padding=(0, 2), expand=True)
     table.add_column(ratio=1)
     table.add_column(ratio=1)
