@@ -102,15 +102,14 @@ def test_gates_open_as_the_group_changes(scene: Scene) -> None:
 
 
 def test_nothing_is_written_in_read_only(scene: Scene) -> None:
+    with_plan(scene)
+
     async def course(driven: Driven) -> None:
         await driven.read()
         await driven.press("P")
-        await driven.wait_for("Blocked")
+        await driven.wait_for("before the first step")
         await driven.press("W")
         assert driven.screen == "PlanScreen"
-        with_plan(scene)
-        await driven.press("escape", "P")
-        await driven.wait_for("before the first step")
         await driven.press("i")
         await driven.wait_for("Open: continue with step 1")
 

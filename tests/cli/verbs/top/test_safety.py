@@ -165,7 +165,7 @@ def test_all_screens_are_here_and_can_be_typed() -> None:
 @pytest.mark.parametrize(
     ("screens", "read_only"),
     [
-        (("group", "plan", "change"), False),
+        (("group", "change"), False),
         (("change",), True),
         *(pytest.param((*SUBJECTS, *OTHERS), read_only, marks=LONG) for read_only in (False, True)),
     ],
@@ -196,7 +196,7 @@ def test_no_key_of_a_screen_changes_anything(
 def test_a_change_needs_its_answer_in_full(guarded: Guarded) -> None:
     async def course(driven: Driven) -> None:
         await show(driven, "change")
-        for key in KEYS if IS_LONG else KEYS[::5]:
+        for key in KEYS if IS_LONG else KEYS[::8]:
             if not isinstance(driven.app.screen, ChangeScreen):
                 await show(driven, "change")
             await hit(driven, "x")
@@ -211,7 +211,7 @@ def test_a_change_needs_its_answer_in_full(guarded: Guarded) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "count"), [(1, 200), *(pytest.param(seed, 10_000, marks=LONG) for seed in (2, 3))]
+    ("seed", "count"), [(1, 100), *(pytest.param(seed, 10_000, marks=LONG) for seed in (2, 3))]
 )
 def test_random_keys_change_nothing(guarded: Guarded, seed: int, count: int) -> None:
     chance = random.Random(seed)
