@@ -1,10 +1,13 @@
 """What screens of one subject have: a summary, and one or several tables of it."""
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import ClassVar, NamedTuple
 
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -34,6 +37,31 @@ def tab_bindings(tabs: Sequence[Tab]) -> Iterator[BindingType]:
         yield Binding("shift+tab", "next_table(-1)", "Table before", show=False, key_display="Shift-Tab")
 
 
+class TabLine(Static):
+    """The names of the tables with their keys; a click shows one."""
+
+    class Chosen(Message):
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def __init__(self, tabs: Sequence[Tab]) -> None:
+        super().__init__(id="tabs")
+        self._texts = [f" {tab.key} {tab.name} " for tab in tabs]
+
+    def show(self, number: int) -> None:
+        styled = (
+            Content.styled(text, "reverse" if n == number else "") for n, text in enumerate(self._texts)
+        )
+        self.update(Content(" ").join(styled))
+
+    def on_click(self, event: events.Click) -> None:
+        ends = accumulate(len(text) + 1 for text in self._texts)
+        number = next((n for n, end in enumerate(ends) if event.x < end), None)
+        if number is not None:
+            self.post_message(self.Chosen(number))
+
+
 class SubjectScreen(TableScreen):
     """Subclasses say what the summary and the tables are."""
 
@@ -49,7 +77,7 @@ class SubjectScreen(TableScreen):
         self.tab = self.tabs[0]
 
     def above(self) -> list[Widget]:
-        return [Lines(id="summary"), *([Static(id="tabs")] if len(self.tabs) > 1 else [])]
+        return [Lines(id="summary"), *([TabLine(self.tabs)] if len(self.tabs) > 1 else [])]
 
     def sentences(self, sight: Sight) -> Iterator[Sentence]:
         """The summary, with the roles of its sentences."""
@@ -69,11 +97,10 @@ class SubjectScreen(TableScreen):
         self.grid.show(self.table(sight))
         self.query_one("#summary", Lines).show(self.summary(sight, max(self.size.width - 2, 20)))
         if len(self.tabs) > 1:
-            self.query_one("#tabs", Static).update(self._tabs())
+            self.query_one(TabLine).show(self.tabs.index(self.tab))
 
-    def _tabs(self) -> Content:
-        shown = ((f" {tab.key} {tab.name} ", "reverse" if tab is self.tab else "") for tab in self.tabs)
-        return Content(" ").join(Content.styled(text, style) for text, style in shown)
+    def on_tab_line_chosen(self, event: TabLine.Chosen) -> None:
+        self.action_table(self.tabs[event.number].name)
 
     def action_table(self, name: str) -> None:
         self.tab = next(tab for tab in self.tabs if tab.name == name)

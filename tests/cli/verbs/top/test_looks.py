@@ -84,6 +84,9 @@ def test_the_mouse_sorts_opens_and_presses_keys(sample: Path) -> None:
         await top.wait_for("STATE▲")
         await top.pilot.click(offset=(5, 4), times=2)
         await top.wait_for(lambda: top.screen == "GroupScreen", "a group")
+        tabs = next(number for number, line in enumerate(top.lines) if "o partitions" in line)
+        await top.pilot.click(offset=(top.lines[tabs].index("partitions"), tabs))
+        await top.wait_for("COMMITTED")
         await top.pilot.click(offset=(top.lines[-1].index("Esc"), 23))
         await top.wait_for(lambda: top.screen == "GroupsScreen", "the list")
 
