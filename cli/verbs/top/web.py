@@ -88,7 +88,7 @@ def serve_top(options: TopOptions, access: GuardOptions, source: SourceOptions) 
 class TopServer:
     def __init__(self, words: Sequence[str], guard: Guard) -> None:
         """`words`: the command that draws a page."""
-        self._words, self._guard = words, guard
+        self.words, self._guard = words, guard
         self._sockets: set[web.WebSocketResponse] = set()
 
     async def serve(self) -> None:
@@ -172,7 +172,7 @@ class TopServer:
         self._sockets.add(socket)
         try:
             await socket.prepare(request)
-            async with running_page(self._words, width, height) as page:
+            async with running_page(self.words, width, height) as page:
                 drawing = asyncio.create_task(_draw(page, socket))
                 try:
                     async for message in socket:

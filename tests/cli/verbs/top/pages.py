@@ -21,7 +21,8 @@ WIDTH, HEIGHT = 100, 30
 @contextmanager
 def serving_pages(kohort: Kohort, directory: Path, *args: Word) -> Iterator[tuple[Running, str]]:
     """A server on a free port of loopback once it listens, and its URL."""
-    command = ("top --web --listen 127.0.0.1:0", "--snapshot", SAMPLE, *args)
+    source = () if "-b" in args else ("--snapshot", SAMPLE)
+    command = ("top --web --listen 127.0.0.1:0", *source, *args)
     with in_pipe(kohort, directory, *command, name="pages") as running:
         running.wait_for(lambda run: run.stdout.endswith("\n"), "it listens")
         yield running, running.stdout.removeprefix("Serving kohort top on ").strip()

@@ -18,10 +18,12 @@ from cli.verbs.top.web import MOST_PAGES, TopServer
 from cli.web_guard import Guard, WebLogin
 from coordinator.server.security.addresses import parse_listen
 from tests.cli.command import Kohort
+from tests.cli.offset_rig import OffsetRig
 from tests.cli.verbs.exporter.test_guard import basic, trusting
 from tests.cli.verbs.exporter.test_guard import files as files
 from tests.cli.verbs.top.pages import SAMPLE, children, opened, serving_pages, words_of
 from tests.kafka.wait import wait_until
+from tests.support.long import LONG
 
 LOOPBACK, EVERYWHERE = "127.0.0.1:0", "0.0.0.0:0"
 Served = TestClient[Request, Application]
@@ -163,7 +165,7 @@ def test_pages_are_limited_and_a_place_is_free_again(monkeypatch: pytest.MonkeyP
     with_server(check, ("sleep", "600"))
 
 
-def test_a_page_is_read_only_and_ends_with_its_socket(kohort: Kohort, tmp_path: Path) -> None:
+def test_a_page_is_read_only_and_ends_with_its_server(kohort: Kohort, tmp_path: Path) -> None:
     async def course(url: str, server: int) -> None:
         async with opened(url) as first:
             await first.wait_for("warehouse")
@@ -184,17 +186,8 @@ def test_a_page_is_read_only_and_ends_with_its_socket(kohort: Kohort, tmp_path: 
             assert "passwd" not in first.text
             await first.type("wd\r")
             await first.wait_for("not in a browser: PLAN")
-            async with opened(url) as second:
-                await second.wait_for("warehouse")
-                await second.type("q")
-                await second.ended()
-            assert children(server) == [process]
-        await asyncio.to_thread(wait_until, lambda: children(server) == [], "the page's process has ended")
-        async with opened(url) as page:
-            await page.wait_for("warehouse")
-            (process,) = children(server)
             running.process.send_signal(signal.SIGTERM)
-            await page.ended()
+            await first.ended()
 
     with serving_pages(kohort, tmp_path) as (running, url):
         asyncio.run(course(url, running.process.pid))
@@ -215,31 +208,69 @@ def test_pages_end_with_a_server_that_is_killed(kohort: Kohort, tmp_path: Path) 
         wait_until(lambda: not Path(f"/proc/{process}").exists(), "its page has ended")
 
 
-def test_changes_are_offered_to_a_login_over_tls(kohort: Kohort, files: Path, tmp_path: Path) -> None:
+def test_others_log_in_over_tls_with_the_newest_certificate(
+    kohort: Kohort, files: Path, tmp_path: Path
+) -> None:
     certificate = tmp_path / "tls.pem"
     certificate.write_bytes((files / "broker.store.pem").read_bytes())
     options = ("--allow-changes", "--access", files / "access.yaml", "--tls-certificate", certificate)
 
-    async def course(url: str) -> None:
-        login, tls = basic("prometheus", "of:the scraper"), trusting(files)
-        async with ClientSession() as session, session.get(url, ssl=tls) as refused:
-            assert refused.status == 401
-        async with opened(url, login, tls) as page:
-            await page.wait_for("warehouse")
-            (process,) = children(running.process.pid)
-            assert "--read-only" not in words_of(process)
+    async def status(url: str, login: str) -> int:
+        async with ClientSession() as session:
+            answer = await session.get(url, headers={"Authorization": login}, ssl=trusting(files))
+            async with answer:
+                return answer.status
 
     def shown() -> str:
         host, port = url.removeprefix("https://").split(":")
         return ssl.get_server_certificate((host, int(port)), timeout=30)
 
-    with serving_pages(kohort, tmp_path, *options) as (running, url):
+    with serving_pages(kohort, tmp_path, *options) as (_, url):
         assert url.startswith("https://")
-        asyncio.run(course(url))
+        logins = ("", basic("prometheus", "wrong"), basic("prometheus", "of:the scraper"))
+        assert [asyncio.run(status(url, login)) for login in logins] == [401, 401, 200]
         former = shown()
         (tmp_path / "new").write_bytes((files / "client.store.pem").read_bytes())
         (tmp_path / "new").replace(certificate)
         wait_until(lambda: shown() != former, "the replaced certificate is used")
+
+
+def test_only_allow_changes_makes_pages_that_change(
+    kohort: Kohort, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[tuple[str, ...]] = []
+
+    async def serve(server: TopServer) -> None:
+        served.append(server.words)
+
+    monkeypatch.setattr(TopServer, "serve", serve)
+    for options in ("", "--read-only", f"--allow-changes --token-file {files}/token"):
+        kohort.quick(f"top billing --web {options}", "--snapshot", SAMPLE).succeeded()
+    assert ["--read-only" in words for words in served] == [True, True, False]
+    assert all(words[-2:] == ("--", "billing") and "--web" not in words for words in served)
+
+
+@LONG
+def test_a_login_changes_a_cluster_with_the_consent_of_the_terminal(
+    kohort: Kohort, rig: OffsetRig, files: Path, tmp_path: Path
+) -> None:
+    group = rig.group({(rig.topic([3]), 0): 1})
+
+    async def course(url: str) -> None:
+        async with opened(url, "Bearer t0ken") as page:
+            await page.wait_for(group)
+            await page.type(f":delete {group}\r")
+            await page.wait_for("Nothing is changed yet")
+            await page.type("x")
+            await page.wait_for("Type yes")
+            assert rig.committed(group)
+            await page.type("yes\r")
+            await page.wait_for("deleted")
+
+    options = ("-b", rig.broker.bootstrap, "--allow-changes", "--token-file", files / "token")
+    with serving_pages(kohort, tmp_path, *options) as (_, url):
+        asyncio.run(course(url))
+    assert not rig.committed(group)
 
 
 @pytest.mark.parametrize(
