@@ -4,7 +4,7 @@ IMAGE_BUILD ?= docker build
 LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 
 .PHONY: test-long regexes oracle walks migrations unattended executions dry-runs pipeline fuzz kills tabs simulations changes bridges \
-	applications served-kills diagnoses incidents kerberos packages outages brokers matrix bench bench-assignors bench-coordinator \
+	applications served-kills diagnoses incidents kerberos packages outages screens brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
 	bench-exporter bench-top fleet-executions bench-histories bench-recorder pictures site man stories lock dist image release-notes
 
@@ -15,7 +15,7 @@ $(VENV)/.ready-%: locks/%.txt $(SETUP)
 
 ##@ Long tests: `make test-long` is all of them, and takes hours
 
-test-long: regexes oracle walks migrations unattended executions dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses incidents kerberos packages outages brokers ## Run everything that `make test` leaves out; takes hours
+test-long: regexes oracle walks migrations unattended executions dry-runs pipeline fuzz kills tabs simulations changes bridges applications served-kills diagnoses incidents kerberos packages outages screens brokers ## Run everything that `make test` leaves out; takes hours
 
 regexes: $(SETUP) ## Compare 10,000 patterns on 1,000 topics with RE2/J and Java (KOHORT_REGEX_SEED repeats)
 	KOHORT_RANDOM=1 $(LONG) --capture no tests/groups/regex/test_engines.py tests/groups/regex/test_posix.py
@@ -80,6 +80,9 @@ simulations: $(SETUP) ## Play 2,000 seeds of the standard scenario, read unusual
 
 changes: $(SETUP) ## Play every change with every signal, and with brokers that stall or die, at each request; on kohort serve and Kafka
 	$(LONG) tests/cli/changes
+
+screens: $(SETUP) ## Press random keys on every screen of kohort top, and change a cluster from a browser
+	$(LONG) tests/cli/verbs/top
 
 bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the bridge, killing it 20 times in each
 	$(LONG) --capture no tests/migration/end_to_end/test_bridge.py tests/cli/verbs/bridge/test_bridge.py
