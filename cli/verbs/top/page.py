@@ -45,7 +45,7 @@ class PageProcess:
         drawn: asyncio.StreamReader,
         notices: BinaryIO,
     ) -> None:
-        self._process, self._keys, self._drawn, self._notices = process, keys, drawn, notices
+        self.process, self._keys, self._drawn, self._notices = process, keys, drawn, notices
 
     async def output(self) -> AsyncIterator[bytes]:
         """What the page's terminal is to show until the process ends; then its notices, as why it could not start."""
@@ -57,7 +57,7 @@ class PageProcess:
                 payload = await read(int.from_bytes(size, "big"))
                 if kind == TYPED:
                     yield payload
-        await self._process.wait()
+        await self.process.wait()
         if notices := self.read_notices():
             yield b"\x1b[2J\x1b[H" + notices.replace(b"\n", b"\r\n")
 
@@ -86,12 +86,12 @@ class PageProcess:
         self._keys.close()
         try:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._process.communicate(), GRACE_S)
+                await asyncio.wait_for(self.process.communicate(), GRACE_S)
         finally:
-            if self._process.returncode is None:
+            if self.process.returncode is None:
                 with suppress(ProcessLookupError):
-                    self._process.kill()
-                await self._process.wait()
+                    self.process.kill()
+                await self.process.wait()
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from aiohttp.web import Application, Request
 from cli.verbs.top import page
 from cli.verbs.top.page import environment
 from cli.verbs.top.web import MOST_PAGES, TopServer
+from cli.verbs.top.words import KOHORT
 from cli.web_guard import Guard, WebLogin
 from coordinator.server.security.addresses import parse_listen
 from tests.cli.command import Kohort
@@ -195,6 +196,19 @@ def test_a_page_is_read_only_and_ends_with_its_server(kohort: Kohort, tmp_path: 
         assert running.stderr == "kohort: stopped\n"
 
 
+def test_a_page_ends_by_itself_when_its_input_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "GRACE_S", 60.0)
+
+    async def course() -> int | None:
+        async with page.running_page((*KOHORT, "top", "--snapshot", str(SAMPLE)), 80, 24) as running:
+            async for drawn in running.output():
+                if b"warehouse" in drawn:
+                    break
+        return running.process.returncode
+
+    assert asyncio.run(course()) == 0  # and not -9
+
+
 def test_pages_end_with_a_server_that_is_killed(kohort: Kohort, tmp_path: Path) -> None:
     async def course(url: str) -> int:
         async with opened(url) as page:
@@ -238,7 +252,7 @@ def test_others_log_in_over_tls_with_the_newest_certificate(
 def test_only_allow_changes_makes_pages_that_change(
     kohort: Kohort, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    served: list[tuple[str, ...]] = []
+    served: list[Sequence[str]] = []
 
     async def serve(server: TopServer) -> None:
         served.append(server.words)
@@ -247,7 +261,7 @@ def test_only_allow_changes_makes_pages_that_change(
     for options in ("", "--read-only", f"--allow-changes --token-file {files}/token"):
         kohort.quick(f"top billing --web {options}", "--snapshot", SAMPLE).succeeded()
     assert ["--read-only" in words for words in served] == [True, True, False]
-    assert all(words[-2:] == ("--", "billing") and "--web" not in words for words in served)
+    assert all(tuple(words[-2:]) == ("--", "billing") and "--web" not in words for words in served)
 
 
 @LONG
