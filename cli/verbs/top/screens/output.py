@@ -10,6 +10,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from cli.render.cells import safe_text
+from cli.selection import is_live
 from cli.verbs.top.host import Host
 from cli.verbs.top.key_line import Key, KeyLine
 from cli.verbs.top.running import QUESTION, Running
@@ -94,7 +95,7 @@ class OutputScreen(TextScreen):
 
 class ChangeScreen(OutputScreen):
     """The preview of a change, whose command waits for consent: it continues when the answer is typed in full, `yes` or
-    the name of a protected context. With --read-only, a preview that cannot be executed."""
+    the name of a protected context. With --read-only, or on a file, a preview that cannot be executed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "ask", "Execute …", tooltip="Execute it, if you say yes")
@@ -115,7 +116,8 @@ class ChangeScreen(OutputScreen):
 
     def action_again(self) -> None:
         if not self.stays():
-            self.start(self.command if self.app.is_read_only else self.command.executed())
+            is_shown_only = self.app.is_read_only or not is_live(self.app.source)
+            self.start(self.command if is_shown_only else self.command.executed())
 
     def show(self, text: str) -> None:
         super().show(QUESTION.sub(HOW_TO_ANSWER, text))

@@ -224,3 +224,17 @@ def test_a_preview_of_any_length_ends_with_its_question(
     assert command.text.endswith("yes done\n")
     assert "the middle is left out" in command.text
     assert max(shown) <= 2 * running.MOST_OUTPUT
+
+
+def test_a_change_of_a_file_is_only_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "KOHORT", ("sh", "-c", 'echo "asked to $*"', "kohort"))
+
+    async def course(driven: Driven) -> None:
+        await driven.read()
+        await driven.press("D", "enter")
+        await driven.wait_for("asked to delete")
+        await driven.press("x")
+        assert "--execute" not in driven.text
+        assert driven.screen == "ChangeScreen"
+
+    drive(course, saved(tmp_path, GROUPS))
