@@ -116,7 +116,8 @@ def read_recent(source: SourceOptions, cluster: str | None, now_ms: int) -> Rece
     running = running_journal(data_directory(), cluster or "", now_ms)
     if running is None:
         return Recent()
-    return recent_of(read_journal_history(running[0], (), since_ms=now_ms - HOUR_MS, has_name=lambda _: True))
+    since_ms = now_ms - 2 * HOUR_MS  # Groups were read a while ago, and the hour before that counts
+    return recent_of(read_journal_history(running[0], (), since_ms=since_ms, has_name=lambda _: True))
 
 
 def recent_of(read: GroupHistoryRead) -> Recent:
