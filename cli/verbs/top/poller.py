@@ -30,7 +30,7 @@ class _Subject:
     sight: Sight
     past: PastMoment | None = None
     source: Source | None = None  # That was read last; of a file that has changed it is another
-    fresh: set[str] = field(default_factory=set)  # Groups that have been read from it
+    fresh: set[str] = field(default_factory=set)  # Groups that it was asked for
     asked: int = (
         1  # How often all that is on screen was asked for, as by a key, and how often it was answered
     )
@@ -101,7 +101,8 @@ class Poller:
         before, self._focus = self._focus, focus
         if focus.opened is not None and focus.opened != self.sight.log_of:
             self._subject.fresh.discard(focus.opened)  # Its events are not known yet
-        if focus.opened != before.opened or not self.sight.groups.keys() >= set(focus.visible):
+        is_other = focus.visible != before.visible and not self._subject.fresh.issuperset(focus.visible)
+        if focus.opened != before.opened or is_other:
             self._wake.set()
 
     def refresh(self) -> None:
@@ -126,7 +127,9 @@ class Poller:
                     time.sleep(min(max(took_s, 0.02), LONGEST_DELAY_S))
         except Exception as error:
             self.error = error
-            self._replace(self._subject, self._subject.sight.failed(str(error), self._now_ms()))
+            self._replace(
+                self._subject, self._subject.sight.failed(str(error) or type(error).__name__, self._now_ms())
+            )
         finally:
             self._opened.close()
 
@@ -138,9 +141,10 @@ class Poller:
             return 0.0
         if subject.past is not None:
             return PAST_S
-        sight, is_list = subject.sight, self._focus.opened is None
-        if is_list and self._focus.others and not self.is_paused and len(sight.groups) < len(sight.listings):
-            return min(took_s, self._every_s)  # Half of the time, until each group was read once
+        is_list = self._focus.opened is None
+        is_complete = subject.fresh.issuperset(subject.sight.listings)
+        if is_list and self._focus.others and not self.is_paused and not is_complete:
+            return min(took_s, self._every_s)  # Half of the time, until each group was asked for once
         return max(self._every_s - took_s, took_s * (1 / SHARE - 1) if is_list else took_s)
 
     def _is_still(self, subject: _Subject) -> bool:
@@ -177,7 +181,7 @@ class Poller:
                 self._opened.close()
             subject.source, self.error = None, error
             subject.failures += 1
-            self._replace(subject, subject.sight.failed(str(error), self._now_ms()))
+            self._replace(subject, subject.sight.failed(str(error) or type(error).__name__, self._now_ms()))
 
     def _is_list_due(self, subject: _Subject) -> bool:
         if subject.is_asked or self._is_still(subject) or self.is_paused:
