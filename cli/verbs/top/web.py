@@ -4,6 +4,7 @@ its socket."""
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import ssl
@@ -14,11 +15,12 @@ from dataclasses import replace
 from hashlib import sha256
 from importlib.resources import as_file, files
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from aiohttp import WSCloseCode, web
+from aiohttp.http_exceptions import HttpProcessingError
 
-from cli.errors import UsageError
+from cli.errors import UsageError, fault
 from cli.options import SourceOptions
 from cli.output import notice, write_out
 from cli.verbs.top.options import DEFAULT_LISTEN, TopOptions, option_words
@@ -97,7 +99,8 @@ class TopServer:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as after nohup
                 asyncio.get_running_loop().add_signal_handler(number, stop.set)
         with as_file(files("textual_serve") / "static") as static:
-            runner = web.AppRunner(self.application(static), access_log=None, shutdown_timeout=5.0)
+            application = self.application(static)
+            runner = web.AppRunner(application, access_log=None, logger=_logger(), shutdown_timeout=5.0)
             await runner.setup()
             try:
                 await self._listen(runner)
@@ -147,15 +150,15 @@ class TopServer:
         """A login where one is set up; and nothing for a page of another site, which may know the port: a browser names
         the page's origin, and the name by which it found this machine."""
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.host:
+        if origin is not None and _split(origin).netloc != request.host:
             raise web.HTTPForbidden(text="a page of another site asked for this\n")
-        if self._guard.address.is_loopback and urlsplit(f"//{request.host}").hostname not in LOOPBACK:
+        if self._guard.address.is_loopback and _split(f"//{request.host}").hostname not in LOOPBACK:
             raise web.HTTPForbidden(text="this machine is not called by that name\n")
         authorization = request.headers.get("Authorization", "")
         if not self._guard.login.admits(authorization, _certificate(request), notice):
             headers = {"WWW-Authenticate": 'Basic realm="kohort", charset="UTF-8"'}
             raise web.HTTPUnauthorized(text="login required\n", headers=headers)
-        if len(self._sockets) >= MOST_PAGES and request.path != "/static":
+        if len(self._sockets) >= MOST_PAGES and request.path in ("/", "/ws"):
             raise web.HTTPServiceUnavailable(text=f"{MOST_PAGES} pages are open already; close one\n")
         return await handler(request)
 
@@ -185,6 +188,31 @@ class TopServer:
 
     async def _close_sockets(self, application: web.Application) -> None:  # noqa: ARG002  (aiohttp's form)
         await asyncio.gather(*(socket.close(code=WSCloseCode.GOING_AWAY) for socket in self._sockets))
+
+
+def _split(url: str) -> SplitResult:
+    """Its parts; a malformed one has none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
+class _Faults(logging.Handler):
+    """What aiohttp logs: a fault of Kohort is a line, a malformed request of a client is none."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and not isinstance(error, HttpProcessingError):
+            notice(f"a page: this is {fault(error, '--debug')}")
+
+
+def _logger() -> logging.Logger:
+    logger = logging.getLogger("kohort.pages")
+    if not os.environ.get("KOHORT_DEBUG"):
+        logger.propagate = False
+        logger.handlers = [_Faults()]
+    return logger
 
 
 async def _draw(page: PageProcess, socket: web.WebSocketResponse) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -61,6 +62,8 @@ def with_server(
         (LOOPBACK, {"Host": "evil.example"}, 403),
         (LOOPBACK, {"Host": "evil.example", "Origin": "http://evil.example"}, 403),
         (LOOPBACK, {"Host": "127.0.0.1.evil.example"}, 403),
+        (LOOPBACK, {"Host": "[::1"}, 403),
+        (LOOPBACK, {"Host": "127.0.0.1:9409", "Origin": "http://["}, 403),
         (EVERYWHERE, {"Host": "tools.example", "Origin": "https://tools.example"}, 200),
         (EVERYWHERE, {"Host": "tools.example", "Origin": "https://evil.example"}, 403),
     ],
@@ -191,6 +194,15 @@ def test_a_page_is_read_only_and_ends_with_its_server(kohort: Kohort, tmp_path: 
             await first.ended()
 
     with serving_pages(kohort, tmp_path) as (running, url):
+        for hostile in (
+            b"\x16\x03\x01",
+            b"GET / HTTP/9.9\r\n\r\n",
+            b"GET /" + b"a" * 100_000,
+            b"\xff" * 1000,
+        ):
+            host, port = url.removeprefix("http://").split(":")
+            with socket.create_connection((host, int(port))) as client:
+                client.sendall(hostile)
         asyncio.run(course(url, running.process.pid))
         assert running.process.wait(30) == 0
         assert running.stderr == "kohort: stopped\n"
