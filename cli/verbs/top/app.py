@@ -21,7 +21,7 @@ from cli.times import moment
 from cli.verbs.top.choice import GroupChoice, opened_group
 from cli.verbs.top.completions import Known
 from cli.verbs.top.host import Host
-from cli.verbs.top.moments import Past, read_past, read_recent
+from cli.verbs.top.moments import Past, moment_text, read_past, read_recent
 from cli.verbs.top.options import EVERY_GROUP, TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.screens.cluster import ClusterScreen
@@ -31,11 +31,11 @@ from cli.verbs.top.screens.finding import FindingScreen
 from cli.verbs.top.screens.group import GroupScreen
 from cli.verbs.top.screens.groups import GroupsScreen
 from cli.verbs.top.screens.keys import KeysScreen
+from cli.verbs.top.screens.line import LineScreen
 from cli.verbs.top.screens.member import MemberScreen
 from cli.verbs.top.screens.output import ChangeScreen, OutputScreen, TextScreen
 from cli.verbs.top.screens.partition import PartitionScreen
 from cli.verbs.top.screens.plan import PlanScreen
-from cli.verbs.top.screens.time_line import TimeLine
 from cli.verbs.top.screens.topic import TopicScreen
 from cli.verbs.top.screens.topics import TopicsScreen
 from cli.verbs.top.sight import HOUR_MS, Sight
@@ -222,7 +222,13 @@ class TopApp(Host):
         self._with_past(partial(self._step, by))
 
     def action_time(self) -> None:
-        self.push_screen(TimeLine(), self._timed)
+        title = "Show the groups as they were at (UTC)"
+        example = "03:07 or 307, 2h for two hours ago, 2026-03-01T03:07:00Z"
+        line = LineScreen(title, "Enter shows them, Esc leaves", self._moment_of, example=example)
+        self.push_screen(line, self._timed)
+
+    def _moment_of(self, text: str) -> int:
+        return moment_text(text, self.now_ms())
 
     def action_live(self) -> None:
         """To the present; of a file, to its end."""

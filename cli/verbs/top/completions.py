@@ -99,7 +99,7 @@ def _matching(current: str, names: Iterable[str], *, ending: str = " ") -> list[
     sought = current.casefold()
     alike = [name for name in names if sought in name.casefold()]
     alike.sort(key=lambda name: not name.casefold().startswith(sought))
-    return [shlex.quote(name) + ending for name in alike]
+    return [shlex.quote(name) + ending for name in alike[:MOST]]
 
 
 def _subjects(screen: str, before: Sequence[str], current: str, known: Known) -> list[str]:

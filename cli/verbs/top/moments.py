@@ -1,5 +1,7 @@
 """The past of what the screens show: read by a thread, and then shown moment by moment."""
 
+import re
+import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +22,7 @@ from cli.verbs.why.reading import end_of_journal, is_file, read_history
 from groups.history.storms import begin_of
 from groups.listing import Cause, GroupListing, Problem
 from groups.model import Cluster, Group, Topic, listing_of
+from groups.times import read_moment
 from wire.log.timestamps import US_PER_MS
 
 SPAN_MS = 24 * HOUR_MS  # How much of the past is read, unless an earlier time is asked for
@@ -172,3 +175,16 @@ class RecordedSource(Source):
 
 def _until(recording: Recording, at_ms: int) -> Sequence[WatchObservation]:
     return recording.observations[: bisect_right(recording.observations, at_ms, key=lambda one: one.at_ms)]
+
+
+CLOCK = re.compile(r"(\d{1,2}):?([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+
+
+def moment_text(text: str, now_ms: int) -> int:
+    """A time, as in options; `03:07` or `307` is the last time that a clock in UTC showed it. Raises ValueError."""
+    clock = CLOCK.fullmatch(text)
+    if clock is None or int(clock[1]) > 23:
+        return read_moment(text, now_ms)
+    day = time.strftime("%Y-%m-%d", time.gmtime(now_ms / 1000))
+    at_ms = read_moment(f"{day}T{int(clock[1]):02}:{clock[2]}:{clock[3] or '00'}Z", now_ms)
+    return at_ms if at_ms <= now_ms else at_ms - 24 * 3_600_000

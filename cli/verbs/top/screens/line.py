@@ -1,7 +1,7 @@
 """A line that asks for something, at the bottom of the screen."""
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -11,9 +11,11 @@ from textual.widgets import Input
 
 from cli.render.cells import safe_text
 
+T = TypeVar("T")
 
-class LineScreen(ModalScreen[str | None]):
-    """Returns what was typed; None if it was left. `check` raises ValueError with what is wrong, and why."""
+
+class LineScreen(ModalScreen[T | None], Generic[T]):
+    """Returns what `read` makes of the text; None if it was left. ValueError of `read` says what is wrong."""
 
     CSS = """
     LineScreen { align: center bottom; }
@@ -21,22 +23,22 @@ class LineScreen(ModalScreen[str | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", show=False)]
 
-    def __init__(self, title: str, text: str, check: Callable[[str], object]) -> None:
+    def __init__(
+        self, title: str, keys: str, read: Callable[[str], T], *, text: str = "", example: str = ""
+    ) -> None:
         super().__init__()
-        self._title, self._text, self._check = title, text, check
+        self._line = Input(text, placeholder=example, id="line", compact=True)
+        self._line.border_title, self._line.border_subtitle = title, keys
+        self._read_text = read
 
     def compose(self) -> ComposeResult:
-        line = Input(self._text, id="line", compact=True)
-        line.border_title = Text(self._title)
-        yield line
+        yield self._line
 
     def on_mount(self) -> None:
-        self.query_one("#line").focus()
+        self._line.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         try:
-            self._check(event.value)
+            self.dismiss(self._read_text(event.value.strip()))
         except ValueError as error:
-            self.query_one("#line", Input).border_title = Text(safe_text(str(error)))
-        else:
-            self.dismiss(event.value)
+            self._line.border_title = Text(safe_text(str(error)))

@@ -238,19 +238,26 @@ class PlanScreen(TableScreen):
         elif self._shown is None or not self._text:
             self.notify("there is no plan to write", severity="warning")
         else:
-            line = LineScreen("write the plan to this file", str(file_of(self.group)), self._write)
+            name = str(file_of(self.group))
+            line = LineScreen(
+                "Write the plan to a new file", "Enter writes it, Esc leaves", self._write, text=name
+            )
             self.app.push_screen(line, self._written)
 
-    def _write(self, name: str) -> None:
+    def _write(self, name: str) -> Path:
         """ValueError: it cannot be written, or exists."""
+        file = Path(name)
+        if file.exists():
+            raise ValueError(f"{file} exists: name another file")
         try:
-            write_file(Path(name), [self._text], new=True)
+            write_file(file, [self._text], new=True)
         except CommandError as error:
             raise ValueError(str(error)) from None
+        return file
 
-    def _written(self, name: str | None) -> None:
-        if name is not None:
-            self._file = Path(name)
+    def _written(self, file: Path | None) -> None:
+        if file is not None:
+            self._file = file
             self.draw(self.app.sight)
 
 

@@ -9,6 +9,7 @@ import pytest
 from cli.options import SourceOptions
 from cli.verbs.top import running
 from cli.verbs.top.completions import Known, completions
+from cli.verbs.top.moments import moment_text
 from cli.verbs.top.running import Running
 from cli.verbs.top.words import Command, change, command_of, located, view, why
 from cli.verbs.why.options import HistoryOptions
@@ -18,6 +19,7 @@ from tests.cli.offset_rig import OffsetRig
 from tests.cli.verbs.top.driving import AT_MS, MIDDLE, Driven, drive, saved
 
 NAME = "billing"
+MINUTE_MS, DAY_MS = 60_000, 24 * 3_600_000
 
 
 @pytest.mark.parametrize(
@@ -103,6 +105,22 @@ def test_commands_are_about_the_source_and_the_moment_on_screen(
             located(command, source, files, past_ms)
     else:
         assert located(command, source, files, past_ms).words == (*command.words, *more)
+
+
+@pytest.mark.parametrize(
+    ("text", "before_ms"),
+    [
+        ("03:07", 0),
+        ("307", 0),
+        ("0306", MINUTE_MS),
+        ("03:06:59", 1000),
+        ("3:08", DAY_MS - MINUTE_MS),
+        ("2m", 2 * MINUTE_MS),
+        ("1772334000000", 420_000),
+    ],
+)
+def test_a_clock_time_is_the_last_one(text: str, before_ms: int) -> None:
+    assert AT_MS - moment_text(text, AT_MS) == before_ms
 
 
 def test_what_happened_is_shown_around_a_moment() -> None:
