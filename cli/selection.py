@@ -355,13 +355,15 @@ def with_close_names(source: Source, problems: tuple[Problem, ...]) -> tuple[Pro
 
 
 def _close_name(source: Source, group: str) -> str:
-    """`; did you mean X?`, X being a group, or a regex for a shell's pattern; empty if no name is close."""
+    """`; did you mean X?`, X being a group, or a regex for a shell's pattern; empty if no name is close, or if the
+    group exists and only its past is not known."""
     if hint := pattern_hint(group):
         return hint
     try:
-        return did_you_mean(group, (listed.id for listed in source.list_groups().items), SIMILAR)
+        existing = {listed.id for listed in source.list_groups().items}
     except WireError:
         return ""
+    return "" if group in existing else did_you_mean(group, sorted(existing), SIMILAR)
 
 
 def without_deleted_groups(problems: Sequence[Problem], *, named: bool) -> tuple[Problem, ...]:

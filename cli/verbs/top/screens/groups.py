@@ -77,6 +77,8 @@ class GroupsScreen(ActingScreen):
             return "No group has a problem; e shows all groups."
         if self._selected:
             return f"No group passes {self._selected}."
+        if sight.past_ms is not None and not self._absent:
+            return "What is recorded shows no group at that time. ] goes forth, l returns to the present."
         return f"There is {self._absent or 'no group'}."
 
     def action_problems(self) -> None:

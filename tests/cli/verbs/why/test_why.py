@@ -5,9 +5,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from cli.options import SourceOptions
 from cli.render.output_format import OutputFormat
+from cli.selection import ReusableSource, with_close_names
 from cli.verbs.why.answer import WhyAnswer
-from groups.listing import Problem
+from groups.listing import Cause, Problem
 from tests.cli.command import Kohort
 from tests.cli.verbs.why.answers import CRASHED, REBALANCING, SINCE, answer, printed
 from tests.groups.history.courses import START, us
@@ -73,3 +75,9 @@ def test_a_picture_has_every_rebalance(kohort: Kohort, sample: Path, tmp_path: P
     kohort.quick(f"why billing --since 7d --embedded {sample} --svg", tmp_path / "owners.svg").succeeded()
     titles = ElementTree.parse(tmp_path / "owners.svg").iterfind(".//{*}rect/{*}title")
     assert sum(" UTC, epoch " in (title.text or "") for title in titles) == 18
+
+
+def test_a_group_without_records_is_not_suggested_for_itself(sample: Path) -> None:
+    problem = Problem(subject="audit", message="no record of it", cause=Cause.ABSENT, group="audit")
+    with ReusableSource(SourceOptions(embedded=sample)) as opened:
+        assert with_close_names(opened.get(), (problem,)) == (problem,)
