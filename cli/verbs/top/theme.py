@@ -8,7 +8,7 @@ from cli.render.color import Color
 DARK, LIGHT = "textual-dark", "textual-light"
 OWN_DARK, OWN_LIGHT = "ansi-dark", "ansi-light"
 VARIABLE = "TEXTUAL_THEME"
-_FOLLOWING = {DARK: LIGHT, LIGHT: OWN_DARK, OWN_DARK: DARK, OWN_LIGHT: DARK}
+_FOLLOWING = {DARK: LIGHT, LIGHT: OWN_DARK, OWN_DARK: OWN_LIGHT}
 _LIGHT_BACKGROUNDS = ("7", "15")
 
 

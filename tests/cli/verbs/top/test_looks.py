@@ -138,6 +138,17 @@ def test_the_first_theme(environment: dict[str, str], colors: str, theme: str | 
     assert first_theme(environment, colors) == theme
 
 
+def test_a_key_shows_each_theme_in_turn(sample: Path) -> None:
+    async def course(top: Driven) -> None:
+        themes = set()
+        for _ in range(4):
+            await top.press("a")
+            themes.add(top.app.theme)
+        assert themes == {DARK, LIGHT, OWN_DARK, OWN_LIGHT}
+
+    drive(course, SourceOptions(embedded=sample))
+
+
 @pytest.mark.parametrize("variable", ["NO_COLOR=1", "KOHORT_COLOR=never"])
 def test_no_color_is_shown_where_it_is_not_wanted(
     sample: Path, monkeypatch: pytest.MonkeyPatch, variable: str
