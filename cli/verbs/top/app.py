@@ -18,10 +18,10 @@ from cli.errors import UsageError, is_expected
 from cli.options import SourceOptions
 from cli.selection import ReusableSource
 from cli.times import moment
-from cli.verbs.top.choice import GroupChoice, opened_group
+from cli.verbs.top.choice import TopSelection, opened_group
 from cli.verbs.top.completions import Known
 from cli.verbs.top.host import Host
-from cli.verbs.top.moments import Past, moment_text, read_past, read_recent
+from cli.verbs.top.moments import ReadPast, moment_text, read_past, read_recent
 from cli.verbs.top.options import EVERY_GROUP, TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.screens.cluster import ClusterScreen
@@ -40,7 +40,7 @@ from cli.verbs.top.screens.topic import TopicScreen
 from cli.verbs.top.screens.topics import TopicsScreen
 from cli.verbs.top.sight import HOUR_MS, Sight
 from cli.verbs.top.theme import first_theme, is_colorless, theme_after
-from cli.verbs.top.words import Command
+from cli.verbs.top.words import KohortCommand
 from cli.verbs.why.reading import is_file
 from groups.times import format_moment
 
@@ -62,7 +62,7 @@ SCREENS: dict[str, Callable[..., Screen[None]]] = {
 }
 
 
-class Seen(Message):
+class NewSight(Message):
     """A poll has brought something new."""
 
     def __init__(self, poller: Poller, sight: Sight) -> None:
@@ -125,9 +125,9 @@ class TopApp(Host):
         self.failure: Exception | None = None
         self._has_answered = False
         self._drawn_s, self.is_drawn = 0.0, True
-        self._open(source, GroupChoice(options.selection))
+        self._open(source, TopSelection(options.selection))
 
-    def _open(self, source: SourceOptions, choice: GroupChoice) -> None:
+    def _open(self, source: SourceOptions, choice: TopSelection) -> None:
         as_of_ms = moment(source.as_of, "--as-of")
         if as_of_ms is not None:
             source = replace(source, as_of=str(as_of_ms))
@@ -137,7 +137,7 @@ class TopApp(Host):
         file = self.options.journal or self.options.replay
         self.sight = self.poller.sight if file is None else Sight(source=str(file))
         self._asks_recent = is_file(self.options) or source.snapshot is not None  # They have no other records
-        self.past: Past | None = None
+        self.past: ReadPast | None = None
         self._past_ms = 0
         self.activity = ""
 
@@ -164,14 +164,14 @@ class TopApp(Host):
         moment(source.as_of, "--as-of")  # A source that cannot be is refused before this one is left
         self.poller.stop()
         self.options = replace(self.options, selection=EVERY_GROUP, journal=None, replay=None)
-        self._open(source, GroupChoice(EVERY_GROUP))
+        self._open(source, TopSelection(EVERY_GROUP))
         self._start()
         while len(self.screen_stack) > 2:
             self.pop_screen()
 
     def _seen(self, sight: Sight) -> None:
         """In the poller's thread."""
-        self.post_message(Seen(self.poller, sight))
+        self.post_message(NewSight(self.poller, sight))
 
     def _report(self, text: str) -> None:
         """A notice of the source, in the poller's thread."""
@@ -183,7 +183,7 @@ class TopApp(Host):
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.call_later, call)
 
-    def on_seen(self, message: Seen) -> None:
+    def on_seen(self, message: NewSight) -> None:
         if message.poller is not self.poller or message.sight.past_ms != self.poller.sight.past_ms:
             return  # of the cluster before, or of another moment
         self.sight, error = message.sight, self.poller.error
@@ -239,7 +239,7 @@ class TopApp(Host):
         elif self.sight.past_ms is not None:
             self.poller.look_at(None)
 
-    def _show_end(self, past: Past) -> None:
+    def _show_end(self, past: ReadPast) -> None:
         self.poller.look_at(past.moment(past.end_ms or self.now_ms()))
 
     def _timed(self, at_ms: int | None) -> None:
@@ -249,7 +249,7 @@ class TopApp(Host):
             since_ms = None if self.past is None or at_ms >= self.past.begin_ms else at_ms - HOUR_MS
             self._with_past(lambda past: self.poller.look_at(past.moment(at_ms)), since_ms)
 
-    def _step(self, by: int, past: Past) -> None:
+    def _step(self, by: int, past: ReadPast) -> None:
         at_ms = past.step(self._is_stepped, self.sight.past_ms, by)
         if at_ms is not None:
             self.poller.look_at(past.moment(at_ms))
@@ -264,7 +264,7 @@ class TopApp(Host):
         subject = getattr(self.screen, "group", None)
         return self._choice.includes(group) if subject is None else group == subject
 
-    def _with_past(self, then: Callable[[Past], None], since_ms: int | None = None) -> None:
+    def _with_past(self, then: Callable[[ReadPast], None], since_ms: int | None = None) -> None:
         """Read the past in a thread, and continue with it. What was read is kept while a moment of it is shown."""
         is_shown = self.sight.past_ms is not None or self.now_ms() - self._past_ms <= KEPT_MS
         if self.past is not None and is_shown and since_ms is None:
@@ -276,20 +276,22 @@ class TopApp(Host):
         self._draw()
         Thread(target=self._read_past, args=(self.poller, then, since_ms), daemon=True).start()
 
-    def _read_past(self, poller: Poller, then: Callable[[Past], None], since_ms: int | None) -> None:
+    def _read_past(self, poller: Poller, then: Callable[[ReadPast], None], since_ms: int | None) -> None:
         """In a thread: a log may take minutes, which must not keep the screens from ending."""
-        past: Past | Exception
+        past: ReadPast | Exception
         try:
             past = read_past(self.options, self.source, self.now_ms(), since_ms)
         except Exception as error:
             past = error
         self._call(partial(self._have_past, poller, then, past))
 
-    def _have_past(self, poller: Poller, then: Callable[[Past], None], past: Past | Exception) -> None:
+    def _have_past(
+        self, poller: Poller, then: Callable[[ReadPast], None], past: ReadPast | Exception
+    ) -> None:
         if poller is not self.poller or not self.activity:
             return  # It is not waited for any more
         self.activity = ""
-        if isinstance(past, Past):
+        if isinstance(past, ReadPast):
             self.past, self._past_ms = past, self.now_ms()
             then(past)
         elif not is_expected(past) or (is_file(self.options) and not self._has_answered):
@@ -315,7 +317,7 @@ class TopApp(Host):
                 return screen.grid.key
         return None
 
-    def run_command(self, command: Command) -> None:
+    def run_command(self, command: KohortCommand) -> None:
         try:
             command = self.located(command)
         except ValueError as error:
@@ -348,8 +350,8 @@ class TopApp(Host):
     def action_command_line(self) -> None:
         self.type_command("")
 
-    def _typed(self, typed: Opened | Command | None) -> None:
-        if isinstance(typed, Command):
+    def _typed(self, typed: Opened | KohortCommand | None) -> None:
+        if isinstance(typed, KohortCommand):
             self.run_command(typed)
         elif typed is not None:
             self.open_screen(*typed)

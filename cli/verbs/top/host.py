@@ -8,11 +8,11 @@ from cli.options import SourceOptions
 from cli.render.cells import safe_text
 from cli.verbs.top.confined import out_of_reach
 from cli.verbs.top.ending import EndingApp
-from cli.verbs.top.moments import Past
+from cli.verbs.top.moments import ReadPast
 from cli.verbs.top.options import TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.sight import Focus, Sight
-from cli.verbs.top.words import Command, located
+from cli.verbs.top.words import KohortCommand, located
 
 
 class Host(EndingApp):
@@ -21,7 +21,7 @@ class Host(EndingApp):
     is_read_only: bool
     sight: Sight
     poller: Poller
-    past: Past | None  # That was read last
+    past: ReadPast | None  # That was read last
     activity: str  # What takes longer, in a thread; empty: nothing
 
     @property
@@ -59,11 +59,11 @@ class Host(EndingApp):
         """Show a screen by the name that it has after `:`; `subject` is what it is about, as in `group billing`."""
         raise NotImplementedError
 
-    def run_command(self, command: Command) -> None:
+    def run_command(self, command: KohortCommand) -> None:
         """Show what a command prints; of a change, its preview."""
         raise NotImplementedError
 
-    def located(self, command: Command) -> Command:
+    def located(self, command: KohortCommand) -> KohortCommand:
         """The command about what is on screen: its source, and its moment. Raises ValueError: there is none, or it must
         not be run here."""
         if self.is_web and (part := out_of_reach(command.words)) is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from rich.text import Text
 from textual import events
@@ -45,6 +45,7 @@ TEXTUALS_OWN = (
     "page_right",
 )
 GAP = 2
+AnyScreen: TypeAlias = Screen[Any]
 
 
 class Key(NamedTuple):
@@ -83,7 +84,7 @@ class Place(Enum):
     EVERYWHERE = "Everywhere"
 
 
-def keys_by_place(screen: Screen[Any]) -> dict[Place, list[Key]]:
+def keys_by_place(screen: AnyScreen) -> dict[Place, list[Key]]:
     """The keys that can be pressed now."""
     keys: dict[Place, dict[str, Key]] = {place: {} for place in Place}
     for node, binding, is_enabled, _ in screen.active_bindings.values():
@@ -161,7 +162,7 @@ class KeyLine(Widget):
                 self.app.simulate_key(key)
 
 
-def important_keys(screen: Screen[Any]) -> list[Key]:
+def important_keys(screen: AnyScreen) -> list[Key]:
     """How to open, sort and filter is first: a stranger looks for that."""
     keys = [key for place in keys_by_place(screen).values() for key in place if key.is_important]
     return sorted(keys, key=lambda key: FIRST.index(key.keys[0]) if key.keys[0] in FIRST else len(FIRST))

@@ -56,7 +56,7 @@ class PastMoment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class ReadPast:
     """What was read of it. `begin_ms`: from when on."""
 
     begin_ms: int
@@ -87,20 +87,20 @@ class Past:
         return moments[position] if 0 <= position < len(moments) else None
 
 
-def read_past(options: HistoryOptions, source: SourceOptions, now_ms: int, since_ms: int | None) -> Past:
+def read_past(options: HistoryOptions, source: SourceOptions, now_ms: int, since_ms: int | None) -> ReadPast:
     """The past of all groups since a time, or of the last 24 hours; of a file, of the 24 hours before its end.
     UsageError: the source has no past. CommandError, WireError: it cannot be read."""
     if options.replay is not None:
         read = read_history(HistorySelection(all_groups=True), options, source, 0)
         recording = read_recording(options.replay)
-        return Past(begin_ms=0, read=read, recording=recording, events=list(_events_of(recording)))
+        return ReadPast(begin_ms=0, read=read, recording=recording, events=list(_events_of(recording)))
     if is_file(options) or is_live(source):
         end_ms = now_ms if options.journal is None else end_of_journal(options.journal) or now_ms
         begin_ms = end_ms - SPAN_MS if since_ms is None else since_ms
     else:
         begin_ms = 0  # A log is read whole
     read = read_history(HistorySelection(all_groups=True), options, replace(source, as_of=None), begin_ms)
-    return Past(begin_ms=begin_ms, read=read)
+    return ReadPast(begin_ms=begin_ms, read=read)
 
 
 def _events_of(recording: Recording) -> Iterator[tuple[int, str]]:

@@ -13,11 +13,11 @@ ROLE_CLASSES: Mapping[Role, str] = {role: f"role--{role.name.lower()}" for role 
 """Component classes; `TopApp.CSS` has their colors."""
 
 
-class Lines(Widget):
+class RoleLines(Widget):
     """Lines of text, folded to its width."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(ROLE_CLASSES.values())
-    DEFAULT_CSS = "Lines { height: auto; }"
+    DEFAULT_CSS = "RoleLines { height: auto; }"
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

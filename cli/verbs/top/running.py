@@ -12,9 +12,8 @@ import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
-from cli.verbs.top.words import KOHORT, Command
+from cli.verbs.top.words import KOHORT, KohortCommand
 
 MOST_OUTPUT = 2 * 1024 * 1024  # What is kept of more than twice as much
 CUT = b"\n(the middle is left out: run the command in a shell)\n"
@@ -28,7 +27,7 @@ LONGEST = 400  # Bytes of a question
 class Running:
     """A command. `show` gets all that it has printed so far; `awaited` is the answer that it waits for."""
 
-    def __init__(self, command: Command, width: int, show: Callable[[str], None]) -> None:
+    def __init__(self, command: KohortCommand, width: int, show: Callable[[str], None]) -> None:
         self.command, self._width, self._show = command, width, show
         self._printed = bytearray()
         self._terminal: int | None = None
@@ -107,7 +106,7 @@ def _shortened(output: bytearray) -> bytearray:
     return bytearray(output[:half] + CUT + output[-half:].partition(b"\n")[2])
 
 
-async def output_of(command: Command) -> tuple[int, str, str]:
+async def output_of(command: KohortCommand) -> tuple[int, str, str]:
     """The exit status of a command that prints data, the data, and its notices."""
     process = await _started(command, 0, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
     try:
@@ -118,7 +117,7 @@ async def output_of(command: Command) -> tuple[int, str, str]:
     return process.returncode or 0, output.decode(errors="replace"), notices.decode(errors="replace")
 
 
-async def _started(command: Command, width: int, **streams: Any) -> Process:
+async def _started(command: KohortCommand, width: int, *, stdin: int, stdout: int, stderr: int) -> Process:
     """In a separate session: what is typed on the screen is no signal to it. In color, as a table whatever is usual,
     and without a line of progress, which would replace itself."""
     variables = {
@@ -128,7 +127,13 @@ async def _started(command: Command, width: int, **streams: Any) -> Process:
         "COLUMNS": str(width or 80),
     }
     return await asyncio.create_subprocess_exec(
-        *KOHORT, *command.words, env={**os.environ, **variables}, start_new_session=True, **streams
+        *KOHORT,
+        *command.words,
+        env={**os.environ, **variables},
+        start_new_session=True,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
     )
 
 

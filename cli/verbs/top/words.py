@@ -41,7 +41,7 @@ ENDLESS = ("--watch",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class KohortCommand:
     """A command of Kohort, as words after `kohort`."""
 
     words: tuple[str, ...]
@@ -52,15 +52,15 @@ class Command:
         """To be pasted into a shell."""
         return shlex.join(["kohort", *self.words])
 
-    def with_options(self, *options: str) -> "Command":
+    def with_options(self, *options: str) -> "KohortCommand":
         """Before a `--`, after which words are arguments."""
         end = self.words.index("--") if "--" in self.words else len(self.words)
         return replace(self, words=(*self.words[:end], *options, *self.words[end:]))
 
-    def with_source(self, source: SourceOptions) -> "Command":
+    def with_source(self, source: SourceOptions) -> "KohortCommand":
         return self.with_options(*source_words(source))
 
-    def executed(self) -> "Command":
+    def executed(self) -> "KohortCommand":
         """It shows the change, and asks: the answer is consent, as on any terminal."""
         return self.with_options("--execute")
 
@@ -86,8 +86,8 @@ OF_NO_SOURCE = ("help", "version", "context list", "context show")
 
 
 def located(
-    command: Command, source: SourceOptions, files: HistoryOptions, past_ms: int | None = None
-) -> Command:
+    command: KohortCommand, source: SourceOptions, files: HistoryOptions, past_ms: int | None = None
+) -> KohortCommand:
     """The command about what is on screen: its source, a file with the past of groups, or a moment of a log. Raises
     ValueError: the command shows only the present, or cannot read the file."""
     name = name_of(command.words) or ""
@@ -115,15 +115,15 @@ def about(name: str, group: str, *options: str) -> tuple[str, ...]:
     return (*words, *options, "--", group) if group.startswith("-") else (*words, group, *options)
 
 
-def view(name: str, group: str, *options: str) -> Command:
-    return Command(words=about(name, group, *options))
+def view(name: str, group: str, *options: str) -> KohortCommand:
+    return KohortCommand(words=about(name, group, *options))
 
 
-def change(name: str, group: str, *options: str) -> Command:
-    return Command(words=about(name, group, *options), is_change=True)
+def change(name: str, group: str, *options: str) -> KohortCommand:
+    return KohortCommand(words=about(name, group, *options), is_change=True)
 
 
-def why(group: str, past_ms: int | None, now_ms: int) -> Command:
+def why(group: str, past_ms: int | None, now_ms: int) -> KohortCommand:
     """What happened in the last hour; in the past, around the moment shown."""
     if past_ms is None:
         return view("why", group, "--since", "1h")
@@ -136,7 +136,7 @@ def name_of(words: Sequence[str]) -> str | None:
     return next((name for count in (2, 1) if (name := " ".join(words[:count])) in VIEWS | CHANGES), None)
 
 
-def command_of(typed: Sequence[str], group: str | None, *, is_read_only: bool = False) -> Command:
+def command_of(typed: Sequence[str], group: str | None, *, is_read_only: bool = False) -> KohortCommand:
     """The command that these words mean, about the group on screen if they name none. ValueError: it is not one that
     can be run here, or contains its own consent, which is asked for below the preview."""
     words = list(typed[1:] if typed[:1] == ["kohort"] else typed)
@@ -157,8 +157,8 @@ def command_of(typed: Sequence[str], group: str | None, *, is_read_only: bool = 
     if name == "gate" and is_read_only and "--no-notes" not in options:
         rest = ["--no-notes", *rest]
     if (VIEWS | CHANGES)[name] == "GROUP" and group is not None and not _has_argument(rest):
-        return Command(words=about(name, group, *rest), is_change=name in CHANGES)
-    return Command(words=(*words[:count], *rest), is_change=name in CHANGES)
+        return KohortCommand(words=about(name, group, *rest), is_change=name in CHANGES)
+    return KohortCommand(words=(*words[:count], *rest), is_change=name in CHANGES)
 
 
 def _has_argument(rest: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from cli.render.cells import safe_text
 from cli.verbs.top.completions import SUBJECTS, Known, completions
-from cli.verbs.top.words import Command, command_of
+from cli.verbs.top.words import KohortCommand, command_of
 
 HINT = "a screen such as topics, or a command such as why --since 1h"
 SHOWN = 6  # Completions above the line
@@ -20,7 +20,7 @@ SHOWN = 6  # Completions above the line
 Opened = tuple[str, ...]  # A screen and what it is about
 
 
-class CommandLine(ModalScreen[Opened | Command | None]):
+class CommandLine(ModalScreen[Opened | KohortCommand | None]):
     """Returns a screen, a command, or None if it was left."""
 
     CSS = """
@@ -83,7 +83,7 @@ class CommandLine(ModalScreen[Opened | Command | None]):
             problem.display = True
             problem.update(safe_text(str(error)))
 
-    def _meant(self, words: Sequence[str]) -> Opened | Command:
+    def _meant(self, words: Sequence[str]) -> Opened | KohortCommand:
         """ValueError: it is neither, or a screen lacks what it is about."""
         name, subject = words[0], words[1:]
         kinds = SUBJECTS.get(name)

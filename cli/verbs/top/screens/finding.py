@@ -11,7 +11,7 @@ from cli.render.lines import Piece, Role
 from cli.verbs.top.group_rows import LEVEL_ROLES
 from cli.verbs.top.group_tables import evidence_lines, finding_lines, findings_of
 from cli.verbs.top.host import Host
-from cli.verbs.top.roles import Lines
+from cli.verbs.top.roles import RoleLines
 
 
 class FindingScreen(ModalScreen[None]):
@@ -29,10 +29,10 @@ class FindingScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="finding"):
-            yield Lines(id="text")
+            yield RoleLines(id="text")
 
     def on_mount(self) -> None:
         one = findings_of(self.app.sight, self.group).get(self.key)
         if one is not None:
             heading = Piece(f"{one.level.value}: {one.rule}", LEVEL_ROLES.get(one.level, Role.HEADING))
-            self.query_one(Lines).show([(heading,), (), *finding_lines(one), (), *evidence_lines(one)])
+            self.query_one(RoleLines).show([(heading,), (), *finding_lines(one), (), *evidence_lines(one)])

@@ -22,7 +22,7 @@ from cli.verbs.top.group_tables import (
     topics_table,
 )
 from cli.verbs.top.ownership import Lanes, has_moved, lanes_of
-from cli.verbs.top.roles import Lines
+from cli.verbs.top.roles import RoleLines
 from cli.verbs.top.screens.acting import ActingScreen
 from cli.verbs.top.screens.subject import SubjectScreen, Tab, tab_bindings
 from cli.verbs.top.sight import Focus, Sight
@@ -72,7 +72,7 @@ class GroupScreen(SubjectScreen, ActingScreen):
         self.group = group
 
     def below(self) -> list[Widget]:
-        return [Lines(id="lanes"), Lines(id="events")]
+        return [RoleLines(id="lanes"), RoleLines(id="events")]
 
     def wanted(self) -> Focus:
         return Focus(opened=self.group)
@@ -115,7 +115,7 @@ class GroupScreen(SubjectScreen, ActingScreen):
 
     def _draw_events(self, sight: Sight) -> None:
         """The events; of the tab of findings, the one under the cursor."""
-        widget = self.query_one("#events", Lines)
+        widget = self.query_one("#events", RoleLines)
         widget.set_class(self.tab.name == FINDINGS, "tall")
         finding = (
             findings_of(sight, self.group).get(self.grid.key or "") if self.tab.name == FINDINGS else None
@@ -137,7 +137,7 @@ class GroupScreen(SubjectScreen, ActingScreen):
 
     def _draw_lanes(self, sight: Sight) -> None:
         """During a rebalance, and for a while after it, if there is room."""
-        widget, group = self.query_one("#lanes", Lines), group_on_screen(sight, self.group)
+        widget, group = self.query_one("#lanes", RoleLines), group_on_screen(sight, self.group)
         has_room = self.size.height >= TALL and self.tab.name not in (FINDINGS, LANES)
         lanes, end_ms = None, self._end_ms(sight)
         is_moving = group is not None and group.state not in SETTLED

@@ -11,7 +11,7 @@ from cli.render.fit import without_middle
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_rows import GroupRows, finding_line, has_problem
 from cli.verbs.top.options import option_words
-from cli.verbs.top.roles import Lines
+from cli.verbs.top.roles import RoleLines
 from cli.verbs.top.screens.acting import ActingScreen
 from cli.verbs.top.sight import Focus, Sight
 from groups.counts import counted, first_names
@@ -33,7 +33,7 @@ class GroupsScreen(ActingScreen):
         self._problems = 0
 
     def below(self) -> list[Widget]:
-        return [Lines(id="finding")]
+        return [RoleLines(id="finding")]
 
     def wanted(self) -> Focus:
         return Focus(visible=tuple(self.grid.visible_keys))
@@ -44,7 +44,7 @@ class GroupsScreen(ActingScreen):
         self.grid.show(table)
 
     def on_grid_moved(self) -> None:
-        self.query_one("#finding", Lines).show([finding_line(self.app.sight, self.grid.key)])
+        self.query_one("#finding", RoleLines).show([finding_line(self.app.sight, self.grid.key)])
 
     @property
     def title_parts(self) -> list[str]:

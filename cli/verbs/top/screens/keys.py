@@ -1,7 +1,7 @@
 """The keys: those of the screen before, and those that work everywhere."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.console import Group
 from rich.table import Table
@@ -9,10 +9,10 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from cli.verbs.top.key_line import Key, Place, keys_by_place
+from cli.verbs.top.key_line import AnyScreen, Key, Place, keys_by_place
 
 TWO_COLUMNS = 70  # Of the screen, at least
 
@@ -32,7 +32,7 @@ class KeysScreen(ModalScreen[None]):
             yield Static(_table(stack[-2] if len(stack) > 1 else self, self.app.size.width), id="columns")
 
 
-def _table(screen: Screen[Any], width: int) -> Table | Group:
+def _table(screen: AnyScreen, width: int) -> Table | Group:
     places = keys_by_place(screen)
     if width < TWO_COLUMNS:
         return _list(places, tuple(Place))

@@ -14,7 +14,7 @@ from cli.selection import is_live
 from cli.verbs.top.host import Host
 from cli.verbs.top.key_line import Key, KeyLine
 from cli.verbs.top.running import QUESTION, Running
-from cli.verbs.top.words import Command
+from cli.verbs.top.words import KohortCommand
 
 HOW_TO_ANSWER = "\nNothing is changed yet. x makes the change, y copies the command, Esc leaves."
 
@@ -62,7 +62,7 @@ class OutputScreen(TextScreen):
         Binding("r", "again", "Again"),
     ]
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: KohortCommand) -> None:
         super().__init__(command.text, "running …")
         self.command = command
         self.running: Running | None = None
@@ -74,11 +74,11 @@ class OutputScreen(TextScreen):
     def action_again(self) -> None:
         self.start(self.command)
 
-    def start(self, command: Command) -> None:
+    def start(self, command: KohortCommand) -> None:
         self.show("running …")
         self.run_worker(self._run(command), exclusive=True)
 
-    async def _run(self, command: Command) -> None:
+    async def _run(self, command: KohortCommand) -> None:
         running = self.running = Running(command, max(self.size.width - 4, 40), self.show)
         status = await running.run(can_answer=command.is_change)
         output = running.text or "It printed nothing."
@@ -101,7 +101,7 @@ class ChangeScreen(OutputScreen):
         Binding("x", "ask", "Execute …", tooltip="Execute it, if you say yes")
     ]
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: KohortCommand) -> None:
         super().__init__(command)
         self.is_made = False  # Whether the change is being made: its outcome will be shown here
 

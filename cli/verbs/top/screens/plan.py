@@ -34,7 +34,7 @@ from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.screens.line import LineScreen
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridTable
-from cli.verbs.top.words import Command, view
+from cli.verbs.top.words import KohortCommand, view
 from groups.trees import Malformed
 from groups.yaml_files import TreeError, load_tree
 from migration.model import Plan
@@ -132,7 +132,7 @@ class PlanScreen(TableScreen):
             why = notices.strip() or str(error)
             raise CommandError(f"{why} (exit status {status} of {command.text})") from None
 
-    def _command(self, *more: str) -> Command:
+    def _command(self, *more: str) -> KohortCommand:
         options = self._options if "--to" in self._options else ("--to", "consumer", *self._options)
         return view("plan", self.group, *options, *more)
 
@@ -218,11 +218,11 @@ class PlanScreen(TableScreen):
             return
         no_notes = ("--no-notes",) if self.app.is_read_only else ()
         words = ("gate", str(self._file), "--step", str(self.number), *no_notes)
-        self.app.run_command(Command(words=words))
+        self.app.run_command(KohortCommand(words=words))
 
     def action_rehearse(self) -> None:
         if self._file is not None:
-            self.app.run_command(Command(words=("rehearse", str(self._file), "--seeds", SEEDS)))
+            self.app.run_command(KohortCommand(words=("rehearse", str(self._file), "--seeds", SEEDS)))
         else:
             self.app.run_command(self._command("--rehearse", "--seeds", SEEDS))
 

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from cli.render.cells import safe_text
 from cli.render.lines import Line, folded
 from cli.verbs.top.group_summary import Sentence
-from cli.verbs.top.roles import Lines
+from cli.verbs.top.roles import RoleLines
 from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.sight import Sight
 from cli.verbs.top.tables import GridTable, GridView
@@ -77,7 +77,7 @@ class SubjectScreen(TableScreen):
         self.tab = self.tabs[0]
 
     def above(self) -> list[Widget]:
-        return [Lines(id="summary"), *([TabLine(self.tabs)] if len(self.tabs) > 1 else [])]
+        return [RoleLines(id="summary"), *([TabLine(self.tabs)] if len(self.tabs) > 1 else [])]
 
     def sentences(self, sight: Sight) -> Iterator[Sentence]:
         """The summary, with the roles of its sentences."""
@@ -95,7 +95,7 @@ class SubjectScreen(TableScreen):
 
     def draw(self, sight: Sight) -> None:
         self.grid.show(self.table(sight))
-        self.query_one("#summary", Lines).show(self.summary(sight, max(self.size.width - 2, 20)))
+        self.query_one("#summary", RoleLines).show(self.summary(sight, max(self.size.width - 2, 20)))
         if len(self.tabs) > 1:
             self.query_one(TabLine).show(self.tabs.index(self.tab))
 

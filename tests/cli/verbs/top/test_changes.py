@@ -11,7 +11,7 @@ from cli.verbs.top import running
 from cli.verbs.top.completions import Known, completions
 from cli.verbs.top.moments import moment_text
 from cli.verbs.top.running import Running
-from cli.verbs.top.words import Command, change, command_of, located, view, why
+from cli.verbs.top.words import KohortCommand, change, command_of, located, view, why
 from cli.verbs.why.options import HistoryOptions
 from tests.cli.command import Kohort
 from tests.cli.contexts import Rig as Contexts
@@ -71,7 +71,7 @@ def test_a_group_of_any_name_is_an_argument(group: str) -> None:
     words = change("delete", group).with_source(source).executed().words
     assert words[-1] == group or not group.startswith("-")
     assert words.index("--execute") < words.index(group) or "--" not in words
-    assert shlex.split(Command(words=words).text) == ["kohort", *words]
+    assert shlex.split(KohortCommand(words=words).text) == ["kohort", *words]
 
 
 LIVE, LOG = SourceOptions(bootstrap_server="host:1"), SourceOptions(log_dirs=[Path("logs")])
@@ -90,11 +90,11 @@ LIVE_WORDS = ("--bootstrap-server", "host:1")
         (why(NAME, AT_MS, AT_MS), LIVE, HistoryOptions(), AT_MS, LIVE_WORDS),
         (why(NAME, None, AT_MS), LIVE, JOURNAL, AT_MS, ("--journal", "j.journal")),
         (view("describe", NAME), LIVE, JOURNAL, AT_MS, "cannot read j.journal"),
-        (Command(words=("help", "lag")), LIVE, JOURNAL, AT_MS, ()),
+        (KohortCommand(words=("help", "lag")), LIVE, JOURNAL, AT_MS, ()),
     ],
 )  # fmt: skip
 def test_commands_are_about_the_source_and_the_moment_on_screen(
-    command: Command,
+    command: KohortCommand,
     source: SourceOptions,
     files: HistoryOptions,
     past_ms: int | None,
