@@ -27,7 +27,7 @@ from confluent_kafka import Producer
 
 from cli.options import SelectionOptions, SourceOptions
 from cli.selection import ReusableSource
-from cli.verbs.top.choice import TopSelection
+from cli.verbs.top.choice import GroupsToShow
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.sight import Focus
 from tests.cli.verbs.top.driving import many_groups
@@ -226,7 +226,7 @@ def poll_for_an_hour(bootstrap: str) -> None:
     """Print the memory of this process during an hour of polls."""
     sizes: list[float] = []
     options = SourceOptions(bootstrap_server=bootstrap)
-    opened, choice = ReusableSource(options), TopSelection(SelectionOptions())
+    opened, choice = ReusableSource(options), GroupsToShow(SelectionOptions())
     poller = HastyPoller(opened, EVERY_MS / 1000, lambda _: None, lambda: HastyPoller.at_ms, choice)
     poller.focus(Focus(visible=tuple(f"group-{number:04}" for number in range(LINES))))
     began_s = time.process_time()

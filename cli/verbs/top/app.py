@@ -18,7 +18,7 @@ from cli.errors import UsageError, is_expected
 from cli.options import SourceOptions
 from cli.selection import ReusableSource
 from cli.times import moment
-from cli.verbs.top.choice import TopSelection, opened_group
+from cli.verbs.top.choice import GroupsToShow, opened_group
 from cli.verbs.top.completions import Known
 from cli.verbs.top.host import Host
 from cli.verbs.top.moments import ReadPast, moment_text, read_past, read_recent
@@ -125,9 +125,9 @@ class TopApp(Host):
         self.failure: Exception | None = None
         self._has_answered = False
         self._drawn_s, self.is_drawn = 0.0, True
-        self._open(source, TopSelection(options.selection))
+        self._open(source, GroupsToShow(options.selection))
 
-    def _open(self, source: SourceOptions, choice: TopSelection) -> None:
+    def _open(self, source: SourceOptions, choice: GroupsToShow) -> None:
         as_of_ms = moment(source.as_of, "--as-of")
         if as_of_ms is not None:
             source = replace(source, as_of=str(as_of_ms))
@@ -164,7 +164,7 @@ class TopApp(Host):
         moment(source.as_of, "--as-of")  # A source that cannot be is refused before this one is left
         self.poller.stop()
         self.options = replace(self.options, selection=EVERY_GROUP, journal=None, replay=None)
-        self._open(source, TopSelection(EVERY_GROUP))
+        self._open(source, GroupsToShow(EVERY_GROUP))
         self._start()
         while len(self.screen_stack) > 2:
             self.pop_screen()

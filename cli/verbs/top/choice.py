@@ -11,7 +11,7 @@ from cli.verbs.list import described_of, needs_description
 from groups.listing import Cause, GroupFilter, GroupListing, Problem
 
 
-class TopSelection:
+class GroupsToShow:
     """Names, types and states are compared at each reading. Which groups use a protocol, read a topic or are unused is
     known only once all of them were described: that is done once for each source (a moment of the past is another one),
     and again after `forget`."""

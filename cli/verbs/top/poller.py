@@ -9,7 +9,7 @@ from cli.errors import is_expected
 from cli.polls.reading import LagTimes, PollResult, Scope, read_chosen
 from cli.selection import ReusableSource
 from cli.sources.source import Source
-from cli.verbs.top.choice import TopSelection
+from cli.verbs.top.choice import GroupsToShow
 from cli.verbs.top.moments import PastMoment
 from cli.verbs.top.sight import Focus, Recent, Sight, in_turn, is_old
 from cli.verbs.watch.repeat import pause_s
@@ -54,7 +54,7 @@ class Poller:
         every_s: float,
         show: Callable[[Sight], None],
         now_ms: Callable[[], int],
-        choice: TopSelection,
+        choice: GroupsToShow,
         as_of_ms: int | None = None,
     ) -> None:
         """`as_of_ms`: the moment that the source shows, if that is not the present."""

@@ -10,7 +10,7 @@ from cli.errors import UsageError
 from cli.options import SelectionOptions
 from cli.selection import source_of
 from cli.sources.source import Source
-from cli.verbs.top.choice import TopSelection, opened_group
+from cli.verbs.top.choice import GroupsToShow, opened_group
 from cli.verbs.top.options import TopOptions, option_words
 from tests.cli.verbs.top.driving import AT_MS, Driven, drive, many_groups, saved
 
@@ -39,7 +39,7 @@ def test_the_list_has_the_groups_that_are_chosen(
 ) -> None:
     groups, topics = many_groups(8)
     groups["group-0004"] = {"type": "classic", "protocol": "range"}
-    choice = TopSelection(SelectionOptions(**options))
+    choice = GroupsToShow(SelectionOptions(**options))
     for _ in range(2):
         read = choice.read(source_of(saved(tmp_path, groups, topics=topics)))
         assert ([group.id for group in read.items], read.problems) == (shown, ())
@@ -48,8 +48,8 @@ def test_the_list_has_the_groups_that_are_chosen(
 
 def test_a_group_appears_when_it_passes_and_is_missed_when_named(tmp_path: Path) -> None:
     named, empty = (
-        TopSelection(SelectionOptions(groups=["a", "b"])),
-        TopSelection(SelectionOptions(states=["Empty"])),
+        GroupsToShow(SelectionOptions(groups=["a", "b"])),
+        GroupsToShow(SelectionOptions(states=["Empty"])),
     )
     source = source_of(saved(tmp_path, {"a": {"type": "consumer", "state": "Stable"}}))
     assert [problem.subject for problem in named.read(source).problems] == ["b"]
@@ -64,7 +64,7 @@ def test_readers_of_a_topic_are_found_again_on_request_and_in_another_source(tmp
         groups = {name: {"type": "consumer", "offsets": {"t": {"0": {"offset": 1}}}} for name in names}
         return source_of(saved(tmp_path, groups))
 
-    choice, source = TopSelection(SelectionOptions(topics=["t"])), described("a")
+    choice, source = GroupsToShow(SelectionOptions(topics=["t"])), described("a")
 
     def names(source: Source) -> list[str]:
         return [group.id for group in choice.read(source).items]
@@ -86,7 +86,7 @@ def test_groups_are_named_or_matched_and_filters_checked_at_once() -> None:
         SelectionOptions(match="("),
     ):
         with pytest.raises(UsageError):
-            TopSelection(options)
+            GroupsToShow(options)
 
 
 def test_a_selection_is_written_as_words() -> None:
