@@ -183,7 +183,7 @@ class TopApp(Host):
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.call_later, call)
 
-    def on_seen(self, message: NewSight) -> None:
+    def on_new_sight(self, message: NewSight) -> None:
         if message.poller is not self.poller or message.sight.past_ms != self.poller.sight.past_ms:
             return  # of the cluster before, or of another moment
         self.sight, error = message.sight, self.poller.error
