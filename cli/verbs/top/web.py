@@ -199,7 +199,7 @@ def _split(url: str) -> SplitResult:
 
 
 class _Faults(logging.Handler):
-    """What aiohttp logs: a fault of Kohort is a line, a malformed request of a client is none."""
+    """What aiohttp logs: a fault of Kohort is a line, a malformed request of a client is not."""
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
