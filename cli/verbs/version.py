@@ -12,7 +12,11 @@ from cli.options import OutputOptions, option
 if TYPE_CHECKING:
     from cli.render.document import Block, Document
 
-PURPOSES = {"spark": "kohort fleet", "testing": "the pytest fixture kohort_broker"}
+PURPOSES = {
+    "spark": "kohort fleet",
+    "testing": "the pytest fixture kohort_broker",
+    "top": "kohort top, and kohort watch in full screen",
+}
 FOR_DEVELOPERS = ("dev", "docs", "release")  # extras that no command needs
 SHELLS = ("bash", "zsh", "fish")
 _REQUIREMENT = re.compile(

@@ -12,11 +12,11 @@ from tests.cli.command import Kohort, command_names
 from tests.cli.schemas import OF_FILES, SHARED, faults, load, schema_names, schema_of
 
 WITHOUT_DOCUMENT = {
-    "snapshot", "demo", "exporter", "record", "serve", "offsets-export", "completion",
+    "snapshot", "demo", "exporter", "record", "serve", "offsets-export", "completion", "top",
     "context-add", "context-rename", "context-use",
     *(schema_of(name) for name in command_names() if name.startswith("fault ") and name != "fault list"),
 }  # fmt: skip
-"""They write files, or a line on what was done."""
+"""They write files, a line on what was done, or screens."""
 
 QUESTIONS = (
     "list", "list --type share", "list --match no-such-group", "describe no-such-group",

@@ -52,18 +52,14 @@ def test_a_recording_is_shown_in_full_screen(
 
 
 @pytest.mark.usefixtures("handled_interrupts")
-@pytest.mark.parametrize(("is_whole", "text"), [(True, "Esc"), (False, "fraud: consumer, Reconciling")])
-def test_a_real_terminal_has_screens_or_lines_if_errors_go_elsewhere(
-    kohort: Kohort, sample: Path, tmp_path: Path, *, is_whole: bool, text: str
+def test_a_real_terminal_has_screens_also_if_errors_go_elsewhere(
+    kohort: Kohort, sample: Path, tmp_path: Path
 ) -> None:
-    with on_terminal(kohort, tmp_path, "watch", "fraud", "--embedded", sample, is_whole=is_whole) as shown:
-        shown.wait_for(lambda run: text in run.stdout, text)
-        assert ("\x1b[?1049h" in shown.stdout) == is_whole
-        if is_whole:
-            os.write(shown.controller, b"q")
-            assert shown.process.wait(60) == 0
-        else:
-            assert shown.interrupt() == 0
+    with on_terminal(kohort, tmp_path, "watch", "fraud", "--embedded", sample) as shown:
+        shown.wait_for(lambda run: "Esc" in run.stdout, "the line of keys")
+        assert "\x1b[?1049h" in shown.stdout
+        os.write(shown.controller, b"q")
+        assert shown.process.wait(60) == 0
 
 
 @pytest.mark.parametrize(
