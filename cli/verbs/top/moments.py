@@ -76,7 +76,7 @@ class ReadPast:
 
     def step(self, includes: Callable[[str], bool], now_ms: int | None, by: int) -> int | None:
         """The begin or end of a rebalance of some groups, of a recording any event, before (-1) or after a moment;
-        None: there is none. `now_ms`: None is the present."""
+        None if there is no such moment. `now_ms`: None is the present."""
         moments = moments_of(self.read, includes)
         if self.recording is not None:
             moments = sorted({at_ms for at_ms, group in self.events if includes(group)})

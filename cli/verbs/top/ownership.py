@@ -116,7 +116,7 @@ class Lanes:
         return [*rows, *([(Piece(more, Role.FAINT),)] if more else [])]
 
     def line(self, lane: OwnershipLane) -> Line:
-        """The marks; those without an owner stand out."""
+        """The marks; those without an owner are colored."""
         roles = {NO_OWNER: Role.BAD, NOT_SHOWN: Role.FAINT}
         return tuple(
             Piece("".join(run), roles.get(mark, Role.PLAIN)) for mark, run in groupby(self._marks(lane))

@@ -1,4 +1,4 @@
-"""The one poller behind all screens: a thread that reads the list and what is on screen, and rests in between."""
+"""The poller of all screens: a thread that reads the list and what is on screen, with pauses."""
 
 import threading
 import time

@@ -20,7 +20,7 @@ def is_colorless(environment: Mapping[str, str]) -> bool:
 
 def first_theme(environment: Mapping[str, str], color_system: str | None) -> str | None:
     """The theme to begin with; None: the one that TEXTUAL_THEME names, which Textual obeys. Shades need 256 colors:
-    with fewer, or none, it is that of the terminal's own colors. A terminal that tells its background in COLORFGBG
+    with fewer colors or without any, the terminal's own. A terminal that names its background in COLORFGBG
     (rxvt, Konsole, iTerm2) decides between dark and light."""
     if environment.get(VARIABLE):
         return None

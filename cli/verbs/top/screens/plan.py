@@ -45,7 +45,7 @@ SEEDS = "10"
 
 class PlanScreen(TableScreen):
     """`words`: the plan's file, or options of `kohort plan`. Without any it is the file that is named after the group
-    in this directory; if there is none, a plan to the consumer protocol."""
+    in this directory; without such a file, a plan to the consumer protocol."""
 
     CSS = """
     #plan { height: auto; max-height: 4; padding: 0 1; }
