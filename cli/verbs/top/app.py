@@ -1,4 +1,4 @@
-"""The application: its screens, the poller behind them, and the keys that work everywhere."""
+"""The application: all screens, their poller, and the keys that work on every screen."""
 
 import os
 import time
@@ -307,6 +307,7 @@ class TopApp(Host):
         except Exception as error:
             if not is_expected(error):
                 raise
+            # These records only complete a column, which begins with the first poll without them
 
     @property
     def group(self) -> str | None:

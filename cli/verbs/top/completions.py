@@ -8,6 +8,7 @@ from pathlib import Path
 
 from typer._click.core import Context
 
+from cli.errors import is_expected
 from cli.verbs.completion import values
 from cli.verbs.completion.answer import complete
 from cli.verbs.top.sight import Sight
@@ -125,8 +126,10 @@ def _of_command(words: Sequence[str], current: str, known: Known) -> list[str]:
 
     try:
         prefix, (kind, items) = complete(app, ["kohort", *words], current, names_of)
-    except Exception:
-        return []
+    except Exception as error:
+        if not is_expected(error):
+            raise
+        return []  # As of a file of contexts that cannot be read: the command itself reports it
     if kind in ("files", "directories"):
         return _files(current) if known.has_files else []
     refused = {*CONSENT, *SOURCE, *ENDLESS, "--help", "-h"}

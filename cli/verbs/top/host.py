@@ -1,4 +1,5 @@
-"""What screens know of the application: facts, the poller, and ways to other screens, which they do not import."""
+"""What screens know of the application: facts, the poller, and ways to other screens, which they do not import. The
+methods without a body are those of `TopApp`."""
 
 import time
 
@@ -64,8 +65,8 @@ class Host(EndingApp):
         raise NotImplementedError
 
     def located(self, command: KohortCommand) -> KohortCommand:
-        """The command about what is on screen: its source, and its moment. Raises ValueError: there is none, or it must
-        not be run here."""
+        """The command about what is on screen: with its source and its moment. Raises ValueError: the source has no
+        such command, or a browser must not run it."""
         if self.is_web and (part := out_of_reach(command.words)) is not None:
             raise ValueError(f"not in a browser: {part} reaches beyond the source of this page")
         return located(command, self.source, self.options, self.sight.past_ms)

@@ -29,7 +29,7 @@ KEPT = ("TEXTUAL_THEME",)
 
 class PageDriver(WebDriver):
     """Ends the application with its input: neither a browser that has left nor a server that was killed leaves a
-    process behind, which would read the cluster forever."""
+    process that continues to read the cluster."""
 
     def run_input_thread(self) -> None:
         super().run_input_thread()

@@ -11,6 +11,7 @@ from cli.verbs.top import running
 from cli.verbs.top.completions import Known, completions
 from cli.verbs.top.moments import moment_text
 from cli.verbs.top.running import Running
+from cli.verbs.top.sight import Sight
 from cli.verbs.top.words import KohortCommand, change, command_of, located, view, why
 from cli.verbs.why.options import HistoryOptions
 from tests.cli.command import Kohort
@@ -158,6 +159,13 @@ def test_the_line_completes_what_is_known(tmp_path: Path, monkeypatch: pytest.Mo
             assert completions(text, known)[0] == line
 
     drive(course, saved(tmp_path, GROUPS))
+
+
+def test_a_broken_file_of_contexts_completes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "contexts.yaml"
+    broken.write_text("contexts: [1")
+    monkeypatch.setenv("KOHORT_CONFIG", str(broken))
+    assert completions("context show ", Known(sight=Sight(), group=None)) == []
 
 
 SLOW = """\
