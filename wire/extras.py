@@ -16,6 +16,8 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "gcp": ("google.auth",),
     "kerberos": ("gssapi",),
     "keystores": ("cryptography",),
+    "mcp": ("mcp",),
+    "otlp": ("opentelemetry.exporter.otlp.proto.http",),
     "spark": ("pyspark", "pyarrow", "pandas"),
     "testing": ("pytest",),
     "top": ("textual", "textual_serve"),

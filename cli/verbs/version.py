@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from cli.render.document import Block, Document
 
 PURPOSES = {
+    "mcp": "kohort mcp",
+    "otlp": "metrics that kohort exporter and record push",
     "spark": "kohort fleet",
     "testing": "the pytest fixture kohort_broker",
     "top": "kohort top, and kohort watch in full screen",

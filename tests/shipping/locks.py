@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 LOCKS = ROOT / "locks"
 EXTRAS: dict[str, tuple[str, ...]] = {
-    "plain": (), "dev": ("dev", "spark"), "image": ("aws", "azure", "gcp", "keystores", "top"), "docs": ("docs",),
+    "plain": (), "dev": ("dev", "spark"), "image": ("aws", "azure", "gcp", "keystores", "mcp", "otlp", "top"), "docs": ("docs",),
     "release": ("release",), "kerberos": ("kerberos",),
 }  # fmt: skip
 """The extras of each lock."""
