@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from cli.changing import carry_out, group_fields
 from cli.consent import EmptyGroupConsent
-from cli.errors import CommandError, ExitStatus, UsageError
+from cli.errors import ExitStatus, UsageError
 from cli.options import InternalTopicOptions, OutputOptions, SourceOptions
 from cli.output import emit, notice
 from cli.render.cells import Cell
@@ -20,12 +20,13 @@ from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.verbs.apply.desired import DesiredGroup, DesiredGroups, read_desired
+from cli.verbs.combined import CombinedChange, Part
 from cli.verbs.config import action as config
 from cli.verbs.config.action import ConfigChange
 from cli.verbs.delete.action import GroupDeletions
 from cli.verbs.internal_topics import with_internal_topics
 from cli.verbs.offsets import facts
-from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions, merged
+from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions
 from cli.verbs.offsets.facts import FoundGroups, PartitionCounts
 from cli.waiting import wait_until_empty
 from groups.counts import counted
@@ -33,19 +34,15 @@ from groups.model import NOTHING_COMMITTED, Group, Problem, TopicPartition, part
 from groups.offsets.model import GroupChange, Positions, committed_in
 from groups.offsets.plan import OffsetsDeletion, plan_group_deletion, plan_offsets_deletion, plan_reset
 from groups.offsets.scenarios import Scenario, ToTime
-from wire.errors import WireError
 
-Part: TypeAlias = ConfigChange | OffsetsChange | OffsetsDeletions | GroupDeletions
 _Row: TypeAlias = dict[str, Any]  # A part of the JSON document
-_HELD = "its other changes are skipped: a group is changed completely or not at all"
 _CLEARED = dict.fromkeys(("after", "earliest", "end", "lag_before", "lag_after", "remark"))
 """The scenario of a partition that must have no committed offset."""
 
 
 @dataclass(slots=True, kw_only=True)
-class DesiredStateChange:
-    """A `Change` of several kinds: settings first, then offsets, and deletions, which cannot be undone, last.
-    A group with a foreseeable obstacle is not changed at all; after a failure, the rest of its changes is skipped."""
+class DesiredStateChange(CombinedChange):
+    """Settings first, then offsets, and deletions last."""
 
     groups: Sequence[Group]
     absent: frozenset[str]
@@ -53,13 +50,9 @@ class DesiredStateChange:
     offsets: OffsetsChange
     cleared: OffsetsDeletions
     deletions: GroupDeletions
-    executed: bool = False
-
-    def __post_init__(self) -> None:
-        self._hold()
 
     @property
-    def _parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[Part, ...]:
         of_offsets = self.offsets, self.cleared, self.deletions
         return of_offsets if self.settings is None else (self.settings, *of_offsets)
 
@@ -68,58 +61,6 @@ class DesiredStateChange:
         """The groups whose members prevent the change."""
         plans = (*self.offsets.plans, *self.cleared.plans, *self.deletions.plans)
         return list(dict.fromkeys(plan.group for plan in plans if plan.refusals))
-
-    @property
-    def is_empty(self) -> bool:
-        return all(part.is_empty for part in self._parts)
-
-    @property
-    def refused(self) -> bool:
-        return any(part.refused for part in self._parts)
-
-    @property
-    def question(self) -> str:
-        return "; ".join(part.question for part in self._parts if not part.is_empty)
-
-    @property
-    def done(self) -> str | None:
-        return "; ".join(done for part in self._parts if (done := part.done)) or None
-
-    def check_again(self, *, was_asked: bool) -> None:
-        for part in self._parts:
-            part.check_again(was_asked=was_asked)
-        self._hold()
-
-    def apply(self) -> None:
-        """Make the changes; a failure does not affect other groups."""
-        for part in self._parts:
-            if not part.is_empty:
-                try:
-                    part.apply()
-                except (WireError, CommandError) as error:
-                    if not self.executed:
-                        raise
-                    part.unread += [
-                        Problem(subject=plan.group, message=str(error), group=plan.group)
-                        for plan in part.plans_to_apply
-                    ]
-                self.executed = True
-                self._hold()
-
-    def _hold(self) -> None:
-        """Skip the remaining changes of a group if another of its changes is impossible or failed."""
-        failing = frozenset[str]().union(*(part.failing for part in self._parts))
-        for part in self._parts:
-            if part.outcome is None:
-                part.held = failing
-
-    @property
-    def errors(self) -> tuple[Problem, ...]:
-        """Problems of each kind of change, in the order of the changes, and of the skipped groups."""
-        plans = [(plan, part.held) for part in self._parts for plan in part.plans]
-        held = sorted({plan.group for plan, held in plans if plan.applicable and plan.group in held})
-        errors = (error for part in self._parts for error in part.errors)
-        return merged([*errors, *(Problem(subject=group, message=_HELD) for group in held)])
 
     def document(self) -> Document:
         data = self._data()
