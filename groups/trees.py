@@ -131,8 +131,8 @@ class Trees:
             return self._reader(inner)
         origin, arguments = get_origin(hint), get_args(hint)
         if origin in (Union, UnionType):
-            (one,) = (argument for argument in arguments if argument is not type(None))
-            read = self._reader(one)
+            inner = [argument for argument in arguments if argument is not type(None)]
+            read = self._reader(inner[0]) if inner != [int, str] else _read_number_or_text
             return lambda value: None if value is None else read(value)
         if origin is tuple:
             return self._list_reader(arguments[0])
@@ -274,6 +274,7 @@ class Trees:
             return self._writer(inner) if tagged is None else self._tagged_writer(tagged, get_args(inner))
         origin, arguments = get_origin(hint), get_args(hint)
         if origin in (Union, UnionType):
+            # Numbers and texts are written alike.
             write = self._writer(next(argument for argument in arguments if argument is not type(None)))
             return lambda value: None if value is None else write(value)
         if origin is tuple:
@@ -388,6 +389,12 @@ def _read_text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise Malformed(f"expected a text, found {shown(value)}")
     return str(value)
+
+
+def _read_number_or_text(value: object) -> int | str:
+    if type(value) in (int, str):
+        return value  # type: ignore[return-value]
+    raise Malformed(f"expected a number or a text, found {shown(value)}")
 
 
 def _read_flag(value: object) -> bool:
