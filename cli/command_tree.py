@@ -216,7 +216,7 @@ def expand(function: Callable[..., None]) -> Callable[..., None]:
         choose_color(arguments.pop(_COLOR.name))
         for bundle, fields in names.items():
             arguments[bundle] = bundles[bundle](**{field: arguments.pop(field) for field in fields})
-        if SourceOptions in bundles.values():
+        if any(issubclass(bundle, SourceOptions) for bundle in bundles.values()):
             from cli.sources.contexts.resolve import resolve
 
             arguments = resolve(arguments, partial(_is_typed, invocation))

@@ -21,6 +21,10 @@ class CommandError(Exception):
     status = ExitStatus.UNREADABLE
 
 
+class NoGroupFound(CommandError):
+    """The source was read, and has no group that is selected."""
+
+
 class RefusedError(CommandError):
     """The cluster refused the whole request."""
 

@@ -108,6 +108,21 @@ class SourceOptions(NamedSource):
     timeout_is_chosen: bool = False  # Not an option: whether an option, variable or context sets it
 
 
+OF_CLUSTERS = ("list", "describe")  # Commands that have `ClustersOptions`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClustersOptions(SourceOptions):
+    """The source of a command that can read several clusters side by side (`cli.clusters`), each a context."""
+
+    context: Annotated[
+        str | None,
+        _source("--context", "Context to use, or several, read side by side; kohort context list.", "NAME,…"),
+    ] = None
+    all_contexts: Annotated[bool, _source("--all-contexts", "Read every context, side by side.")] = False
+    clusters: tuple[str, ...] = ()  # Not an option: the names of several contexts
+
+
 _target = partial(option, rich_help_panel=TARGET_PANEL)
 
 

@@ -1,7 +1,9 @@
 """Print a command's document in the requested format, and choose the exit status."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
@@ -18,6 +20,7 @@ from groups.files import replace_file
 from groups.listing import Cause, Problem
 
 NO_BREAK = "\N{NO-BREAK SPACE}"  # A blank at which no line is broken
+CLUSTER: ContextVar[str] = ContextVar("cluster", default="")  # The one of several that this thread reads
 
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
@@ -53,8 +56,19 @@ def arranged(document: Document, options: OutputOptions) -> Document:
     return shaped(document, options.shape)
 
 
+@contextmanager
+def about(cluster: str) -> Iterator[None]:
+    """Begin the notices of this thread with the name of a cluster."""
+    token = CLUSTER.set(cluster)
+    try:
+        yield
+    finally:
+        CLUSTER.reset(token)
+
+
 def notice(message: str) -> None:
     """Print a line for the user on stderr; control characters are escaped."""
+    message = f"{CLUSTER.get()}: {message}" if CLUSTER.get() else message
     text = "\n".join(map(safe_text, quoted_start(message).split("\n")))
     if sys.stderr is None:  # print would use stdout
         return

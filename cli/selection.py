@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from cli.errors import CommandError, ExitStatus, UsageError, is_expected
+from cli.errors import CommandError, ExitStatus, NoGroupFound, UsageError, is_expected
 from cli.options import SelectionOptions, SourceOptions
-from cli.output import notice
+from cli.output import CLUSTER, notice
 from cli.progress import Spinner
 from cli.render.cells import safe_text
 from cli.sources.source import ReadResult, Source
@@ -77,8 +77,8 @@ def _print_notices(source: Source) -> None:
 
 
 def _print_place(options: SourceOptions) -> None:
-    """Print which source an error is about, if the command line does not name it."""
-    if options.place is not None:
+    """Print which source an error is about, if neither the command line nor the notices name it."""
+    if options.place is not None and not CLUSTER.get():
         notice(f"the source is {options.place}")
 
 
@@ -335,10 +335,10 @@ def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: boo
     return replace(readers, items=tuple(replace(group, offsets=None) for group in readers.items))
 
 
-def _none_found(source: Source, selection: SelectionOptions) -> CommandError:
+def _none_found(source: Source, selection: SelectionOptions) -> NoGroupFound:
     filters = [] if selection.match is None else [repr(selection.match)]
     filters += [f"{name} {','.join(split_list(values))}" for name, values in selection.filters.items()]
-    return CommandError(
+    return NoGroupFound(
         f"no group in {source.name}" + (f" matches {' and '.join(filters)}" if filters else "")
     )
 

@@ -102,6 +102,10 @@ def _about_option(name: str, context: Any) -> str:
         return "; did you mean --match REGEX, or `kohort describe GROUP`?"
     if name == "--dry-run" and "execute" in options:
         return f"; without --execute, `{context.command_path}` only shows what would change"
+    if name == "--all-contexts":
+        from cli.options import OF_CLUSTERS
+
+        return f"; it is an option of {', '.join(OF_CLUSTERS)}"
     familiar = _OPTIONS.get(name, "")
     if familiar and familiar.split()[0].lstrip("-") in options:
         return f"; did you mean {familiar}?"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from cli.options import ListSelection, OutputOptions, RepeatOptions, SelectionOptions, SourceOptions, option
+from cli.options import ClustersOptions, ListSelection, OutputOptions, RepeatOptions, SelectionOptions, option
 
 if TYPE_CHECKING:
     from cli.render.document import Document
@@ -21,7 +21,7 @@ def list_groups(
     *,
     selection: ListSelection,
     verbose: Annotated[bool, option("--verbose", "Show ids in full, however wide the terminal is.")] = False,
-    source: SourceOptions,
+    source: ClustersOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
 ) -> None:
@@ -37,7 +37,7 @@ def list_groups(
 
 def _list(
     selection: ListSelection,
-    source: SourceOptions,
+    source: ClustersOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
     *,

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
-from cli.options import OutputOptions, SourceOptions, TargetClusterOptions
+from cli.options import OF_CLUSTERS, ClustersOptions, OutputOptions, SourceOptions, TargetClusterOptions
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from cli.sources.contexts.location import check_variable
 from cli.sources.contexts.origin import SourceOrigin
@@ -33,7 +33,7 @@ def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, object]:
 
     resolved = dict(arguments)
     source = next(key for key, value in arguments.items() if isinstance(value, SourceOptions))
-    options = resolve_source(arguments[source], timeout_is_typed=typed("timeout_ms"))
+    options = _of_clusters(arguments[source], timeout_is_typed=typed("timeout_ms"))
     resolved[source] = changed = options
     for key, value in arguments.items():
         if isinstance(value, TargetClusterOptions) and value.is_given:
@@ -75,6 +75,44 @@ def _spelled_out(options: SourceOptions) -> SourceOrigin | None:
 
     servers = load_properties(options.command_config).bootstrap_servers
     return replace(origin, where=",".join(servers)) if servers else origin
+
+
+def _of_clusters(options: SourceOptions, *, timeout_is_typed: bool) -> SourceOptions:
+    """The options, completed with a source, or with the names of several contexts that exist."""
+    is_all = isinstance(options, ClustersOptions) and options.all_contexts
+    names = list(dict.fromkeys(name.strip() for name in (options.context or "").split(",")))
+    if not is_all and len(names) == 1:
+        return resolve_source(options, timeout_is_typed=timeout_is_typed)
+    given = [option for option, value in options.sources.items() if value]
+    given += ["--context"] if is_all and options.context is not None else []
+    if given:
+        raise UsageError(
+            f"{'--all-contexts' if is_all else '--context'} and {given[0]} name different sources; give one"
+        )
+    if not isinstance(options, ClustersOptions):
+        raise UsageError(
+            f"--context {options.context}: this command reads one cluster: name one context. Several are for "
+            f"{', '.join(OF_CLUSTERS)}"
+        )
+    from cli.sources.contexts.read import load_contexts
+
+    contexts = load_contexts()
+    if is_all:
+        names = [] if contexts is None else list(contexts.by_name)
+        if not names:
+            raise UsageError("--all-contexts: there are no contexts; `kohort context add` creates them")
+    else:
+        for name in names:
+            check_name(contexts, name, "--context")
+    return replace(options, clusters=tuple(names), timeout_is_chosen=timeout_is_typed)
+
+
+def of_cluster(options: ClustersOptions, name: str) -> SourceOptions:
+    """The source of one of several contexts. Raises UsageError. Raises ConfigFileError."""
+    shared = {field.name: getattr(options, field.name) for field in fields(SourceOptions)}
+    return resolve_source(
+        SourceOptions(**shared | {"context": name}), timeout_is_typed=options.timeout_is_chosen
+    )
 
 
 def resolve_source(options: SourceOptions, *, timeout_is_typed: bool = False) -> SourceOptions:
@@ -188,6 +226,12 @@ def _named(name: str, named_by: str) -> Context:
 
 def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> tuple[Contexts, Context]:
     """The context of this name; UsageError with the closest name if it does not exist."""
+    contexts = check_name(contexts, name, named_by)
+    return contexts, contexts.by_name[name]
+
+
+def check_name(contexts: Contexts | None, name: str, named_by: str = "") -> Contexts:
+    """The contexts; UsageError with the closest name if none has this name. No context's file is read."""
     prefix = f"{named_by}: " if named_by else ""
     if contexts is None:
         from cli.sources.contexts.location import context_location
@@ -197,12 +241,12 @@ def context_named(contexts: Contexts | None, name: str, named_by: str = "") -> t
         raise UsageError(
             f"{prefix}there is no context {name!r}: {path} does not exist; `kohort context add` creates it"
         )
-    if name not in contexts.by_name:
+    if name not in tuple(contexts.by_name):
         from cli.sources.contexts.read import listed_names, suggestion
 
         hint = suggestion(name, contexts.by_name) or f". It contains {listed_names(contexts.by_name)}."
         raise UsageError(f"{prefix}there is no context {name!r} in {contexts.path}{hint}")
-    return contexts, contexts.by_name[name]
+    return contexts
 
 
 def _in_context(options: SourceOptions, context: Context, named_by: str, *, is_typed: bool) -> SourceOptions:

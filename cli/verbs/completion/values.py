@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cli.errors import CommandError
+from cli.options import OF_CLUSTERS
 from groups.model import GroupState, GroupType
 from wire.errors import WireError
 
@@ -327,6 +328,7 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort explore --break": Values(
         names=_summaries(f"{EXPLORATION}.rules", "RULES", ("all", "each in turn"))
     ),
+    **{f"kohort {verb} --context": replace(CONTEXTS, several=True) for verb in OF_CLUSTERS},
     "kohort-consumer-groups --state": STATES,
     "kohort-consumer-groups --type": TYPES,
 }

@@ -1,6 +1,6 @@
 """`kohort describe`."""
 
-from cli.options import OutputOptions, RepeatOptions, SourceOptions
+from cli.options import ClustersOptions, OutputOptions, RepeatOptions
 from cli.verbs.describe.options import DescribeOptions, DescribeSelection
 
 
@@ -8,7 +8,7 @@ def describe(
     *,
     selection: DescribeSelection,
     options: DescribeOptions,
-    source: SourceOptions,
+    source: ClustersOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
 ) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from enum import Enum
 
 from cli.errors import UsageError
-from cli.options import OutputOptions, RepeatOptions, SourceOptions
+from cli.options import ClustersOptions, OutputOptions, RepeatOptions
 from cli.render.cells import Cell
 from cli.render.document import VERBOSE, Block, Deferred, Document, Table, columns, fields
 from cli.selection import describe_chosen, split_list
@@ -53,7 +53,7 @@ class DescribeMode(Enum):
 def describe_groups(
     selection: DescribeSelection,
     options: DescribeOptions,
-    source: SourceOptions,
+    source: ClustersOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
 ) -> None:

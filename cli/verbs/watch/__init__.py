@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from cli.options import OutputOptions, RepeatOptions, SourceOptions
+from cli.errors import ExitStatus, UsageError
+from cli.options import ClustersOptions, OutputOptions, RepeatOptions, SourceOptions
 
 if TYPE_CHECKING:
     from cli.render.document import Document
@@ -14,19 +15,23 @@ if TYPE_CHECKING:
 
 def show_read(
     read_document: Callable[[Source], Document],
-    options: SourceOptions,
+    options: ClustersOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
 ) -> None:
-    """Print what is read from the source, once, or with `--watch` repeatedly."""
+    """Print what is read from the source or from several clusters, once, or from a source with `--watch` repeatedly."""
     if repeat.watch is not None:
+        if options.clusters:
+            raise UsageError("--watch repeats a view of one cluster: name one context, or use kohort top")
         from cli.verbs.watch.repeat import repeat_every
 
         repeat_every(repeat.watch, read_document, options, output)
         return
-    from cli.output import emit
+    from cli.clusters import emit_answer
     from cli.selection import opened
 
-    with opened(options) as source:
-        document = read_document(source)
-    emit(document, output)
+    def answer(of: SourceOptions) -> tuple[Document, ExitStatus]:
+        with opened(of) as source:
+            return read_document(source), ExitStatus.DONE
+
+    emit_answer(answer, options, output)

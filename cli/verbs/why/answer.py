@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from cli.errors import CommandError, UsageError
+from cli.errors import NoGroupFound, UsageError
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.selection import is_live, source_of, with_close_names
@@ -86,7 +86,7 @@ def answer_of(
     problems = tuple(read.problems)
     if not read.courses and not problems:
         matching = "" if selection.match is None else f" matches {selection.match!r}"
-        raise CommandError(f"no group in {read.source}{matching}")
+        raise NoGroupFound(f"no group in {read.source}{matching}")
     if any(problem.cause is Cause.ABSENT for problem in problems) and not is_file(files):
         with closing(source_of(source)) as groups:
             problems = with_close_names(groups, problems)

@@ -1,0 +1,144 @@
+"""The documents of several clusters as one: tables get a column CLUSTER, entries of lists a field `cluster`, and texts
+begin with the cluster's name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from cli.render.cells import Cell
+from cli.render.document import (
+    Block,
+    Bullets,
+    Column,
+    Deferred,
+    DeferredRows,
+    Details,
+    Document,
+    Heading,
+    Item,
+    Picture,
+    Table,
+    Text,
+)
+
+CLUSTER = Column("CLUSTER")
+_Key: TypeAlias = tuple[tuple[str, ...], int]
+
+
+def merged(documents: Mapping[str, Document]) -> Document:
+    """One document of those of several clusters, by name; there is at least one, and all are of one command. Tables are
+    those of all clusters, except below headings, which with what follows them belong to one cluster."""
+    first, *others = documents.values()
+    texts = [document.text is not None for document in (first, *others)]
+    return replace(
+        first,
+        data=Deferred(lambda: _data(documents)),
+        blocks=_blocks({name: document.blocks for name, document in documents.items()}),
+        text=_blocks({name: document.text_blocks for name, document in documents.items()})
+        if any(texts)
+        else None,
+        errors=tuple(
+            replace(error, subject=f"{name}: {error.subject}")
+            for name, document in documents.items()
+            for error in document.errors
+        ),
+        remarks=tuple(f"{name}: {text}" for name, document in documents.items() for text in document.remarks),
+    )
+
+
+def _data(documents: Mapping[str, Document]) -> dict[str, object]:
+    """Lists of all clusters, one after the other; every other field is one of its cluster."""
+    lists: dict[str, list[object]] = {}
+    clusters: list[dict[str, object]] = []
+    for name, document in documents.items():
+        clusters.append({"cluster": name})
+        for key, value in document.data.items():
+            if isinstance(value, list):
+                lists.setdefault(key, []).extend({"cluster": name, **entry} for entry in value)
+            else:
+                clusters[-1][key] = value
+    return {"clusters": clusters, **lists}
+
+
+@dataclass(slots=True)
+class _Part:
+    """What several clusters show in one place: texts, and then a table."""
+
+    texts: list[Block] = field(default_factory=list)
+    tables: dict[str, Table] = field(default_factory=dict)
+
+
+def _blocks(blocks: Mapping[str, Sequence[Block]]) -> list[Block]:
+    parts: dict[_Key | None, _Part] = {}
+    last, sections = _Part(), list[Block]()
+    for name, listed in blocks.items():
+        texts, times, in_section = list[Block](), Counter[tuple[str, ...]](), False
+        for block in listed:
+            in_section = in_section or isinstance(block, Heading)
+            if in_section:
+                sections.append(_named(name, block))
+            elif isinstance(block, Table):
+                # Two tables are of the same kind if they begin with the same columns; others depend on their rows.
+                kind = tuple(column.name for column in block.columns[:2])
+                part = parts.setdefault((kind, times[kind]), _Part())
+                times[kind] += 1
+                part.tables[name] = block
+                part.texts += texts
+                texts = []
+            else:
+                texts.append(_named(name, block))
+        last.texts += texts
+    return [*_shown((*parts.values(), last)), *sections]
+
+
+def _shown(parts: Sequence[_Part]) -> Iterator[Block]:
+    for part in parts:
+        yield from part.texts
+        if part.tables:
+            yield _table(part.tables)
+
+
+def _table(tables: Mapping[str, Table]) -> Table:
+    """The rows of all tables; a cell of a column that only others have is unknown."""
+    names: list[Column] = []
+    for table in tables.values():
+        at = 0
+        for column in table.columns:
+            if column in names:
+                at = names.index(column) + 1
+            else:
+                names.insert(at, column)
+                at += 1
+
+    def rows() -> list[Sequence[Cell]]:
+        return [row for name, table in tables.items() for row in _rows(name, table, names)]
+
+    first = next(iter(tables.values()))
+    return replace(first, columns=(CLUSTER, *names), rows=DeferredRows(rows))
+
+
+def _rows(cluster: str, table: Table, shown: Sequence[Column]) -> Iterator[Sequence[Cell]]:
+    if table.columns == tuple(shown):
+        yield from ((cluster, *row) for row in table.rows)
+        return
+    for row in table.rows:
+        cells = dict(zip(table.columns, row, strict=True))
+        yield (cluster, *(cells.get(column) for column in shown))
+
+
+def _named(cluster: str, block: Block) -> Block:
+    """The block with the name of its cluster, unless it belongs to a block before."""
+    match block:
+        case Heading() | Text() | Picture():
+            return replace(block, text=f"{cluster}: {block.text}")
+        case Item():
+            return replace(block, lead=f"{cluster}: {block.lead}")
+        case Details():
+            return replace(block, summary=f"{cluster}: {block.summary}")
+        case Bullets():
+            return replace(block, items=tuple(f"{cluster}: {text}" for text in block.items))
+        case _:
+            return block

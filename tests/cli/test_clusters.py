@@ -1,0 +1,118 @@
+"""Several clusters in one answer: read side by side, and one that fails does not hide the others."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Kohort
+from tests.cli.contexts import Rig
+from tests.cli.offset_rig import OffsetRig
+from tests.wire.client.peer import black_hole, closed_port
+
+FILE = """kohort: 1
+topics: {orders: {partitions: 1, end_offsets: {0: 9}}}
+groups:
+  here: {type: consumer, state: Empty, offsets: {orders: {0: {offset: 5}}}}
+  both: {type: classic, state: Empty, offsets: {orders: {0: {offset: 2}}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def contexts(kohort: Kohort, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    """Give the contexts `file`, `other` (a file too), `closed` and `silent`, clusters that do not answer."""
+    rig = Rig(kohort=kohort, home=tmp_path_factory.mktemp("contexts"))
+    rig.directory.mkdir(parents=True)
+    (rig.home / "file.yaml").write_text(FILE)
+    (rig.home / "other.yaml").write_text(FILE.replace("here", "there"))
+    with closed_port() as closed, black_hole() as silent:
+        for name, source in {
+            "file": f"snapshot: {rig.home}/file.yaml",
+            "other": f"snapshot: {rig.home}/other.yaml",
+            "closed": f"bootstrap_server: {closed}",
+            "silent": f"bootstrap_server: {silent}\ntimeout_ms: 200",
+        }.items():
+            add(rig, name, source)
+        yield rig
+
+
+def add(rig: Rig, name: str, text: str) -> Path:
+    file = rig.directory / f"{name}.yaml"
+    file.write_text(text)
+    file.chmod(0o600)
+    return file
+
+
+def test_dead_clusters_do_not_hide_the_others(contexts: Rig) -> None:
+    answer = contexts("list --all-contexts --output json")
+    answer.assert_said(3, "kohort: closed: 127.0.0.1:", "kohort: silent: ")
+    assert [entry["cluster"] for entry in answer.document["clusters"]] == ["file", "other"]
+    rows = [(group["cluster"], group["group"]) for group in answer.document["groups"]]
+    assert rows == [("file", "both"), ("file", "here"), ("other", "both"), ("other", "there")]
+    assert [error["subject"] for error in answer.document["errors"]] == ["closed", "silent"]
+    contexts("list --context silent,closed").assert_refused("silent: ", "closed: ", status=3)
+
+
+def test_the_given_order_and_the_order_of_all(contexts: Rig) -> None:
+    rows = contexts("list --context other,file --output csv").succeeded(stderr="").rows
+    assert [(row["CLUSTER"], row["GROUP"]) for row in rows] == [
+        *(("other", "both"), ("other", "there"), ("file", "both"), ("file", "here"))
+    ]
+    rows = contexts("list --context other,file --output csv --sort group,cluster").succeeded().rows
+    assert [row["GROUP"] for row in rows] == ["both", "both", "here", "there"]
+    assert [row["CLUSTER"] for row in rows[:2]] == ["file", "other"]
+
+
+def test_a_group_must_exist_in_one_of_the_clusters(contexts: Rig) -> None:
+    answer = contexts("describe here both --context file,other --output json").succeeded()
+    assert f"other: here: no such group in {contexts.home}/other.yaml" in answer.stderr
+    rows = [(group["cluster"], group["group"]) for group in answer.document["groups"]]
+    assert rows == [("file", "here"), ("file", "both"), ("other", "both")]
+    contexts("describe neither --context file,other").assert_refused(
+        "file: neither", "other: neither", status=3
+    )
+    answer = contexts("describe --match ^here --context file,other").succeeded()
+    assert "other: no group in" in answer.stderr
+    contexts("describe --match ^neither --context file,other").assert_refused("file: no group in", status=3)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("list --context file,fill", "--context: there is no context 'fill' in"),
+        ("list --context file,", "has an empty part"),
+        ("list --context file,other -b host:1", "--context and --bootstrap-server name different sources"),
+        ("list --all-contexts --context file", "--all-contexts and --context name different sources"),
+        ("list --context file,other --match (", "--match "),
+        ("list --context file,other --watch 1", "--watch repeats a view of one cluster"),
+        ("snapshot --context file,other", "this command reads one cluster: name one context"),
+        ("offsets reset g --to-latest --all-contexts", "it is an option of list, "),
+    ],
+)
+def test_what_is_no_list_of_contexts(contexts: Rig, line: str, reason: str) -> None:
+    contexts(line).assert_refused(reason)
+
+
+def test_a_context_that_cannot_be_read_is_one_that_fails(contexts: Rig) -> None:
+    file = add(contexts, "broken", "snapshots: nothing")
+    try:
+        contexts("list --context broken,file --output csv").assert_said(3, f"broken: {file}, line 1")
+        assert "broken" in contexts("list --all-contexts").stderr
+    finally:
+        file.unlink()
+
+
+def test_without_contexts_there_are_not_several(kohort: Kohort, tmp_path: Path) -> None:
+    Rig(kohort=kohort, home=tmp_path)("list --all-contexts").assert_refused("there are no contexts")
+
+
+def test_a_live_cluster_next_to_a_file(contexts: Rig, rig: OffsetRig) -> None:
+    topic = rig.topic([3])
+    group = rig.group({(topic, 0): 1})
+    file = add(contexts, "live", f"bootstrap_server: {rig.broker.bootstrap}")
+    try:
+        document = contexts(f"describe {group} here --context live,file --output json").succeeded().document
+    finally:
+        file.unlink()
+    lags = {(one["cluster"], one["group"]): one["offsets"][0]["lag"] for one in document["groups"]}
+    assert lags == {("live", group): 2, ("file", "here"): 4}
