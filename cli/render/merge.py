@@ -30,7 +30,7 @@ _Key: TypeAlias = tuple[tuple[str, ...], int]
 
 def merged(documents: Mapping[str, Document]) -> Document:
     """One document of those of several clusters, by name; there is at least one, and all are of one command. Tables are
-    those of all clusters, except below headings, which with what follows them belong to one cluster."""
+    those of all clusters, except below headings: what follows one is of one cluster."""
     first, *others = documents.values()
     texts = [document.text is not None for document in (first, *others)]
     return replace(
@@ -78,8 +78,10 @@ def _blocks(blocks: Mapping[str, Sequence[Block]]) -> list[Block]:
         texts, times, in_section = list[Block](), Counter[tuple[str, ...]](), False
         for block in listed:
             in_section = in_section or isinstance(block, Heading)
-            if in_section:
+            if isinstance(block, Heading):
                 sections.append(_named(name, block))
+            elif in_section:
+                sections.append(_table({name: block}) if isinstance(block, Table) else block)
             elif isinstance(block, Table):
                 # Two tables are of the same kind if they begin with the same columns; others depend on their rows.
                 kind = tuple(column.name for column in block.columns[:2])

@@ -85,6 +85,15 @@ def test_a_group_must_exist_in_one_of_the_clusters(contexts: Rig) -> None:
         ("list --all-contexts --context file", "--all-contexts and --context name different sources"),
         ("list --context file,other --match (", "--match "),
         ("list --context file,other --watch 1", "--watch repeats a view of one cluster"),
+        ("diagnose --context file,other --replay file.jsonl", "--replay cannot be used with another source"),
+        (
+            "why here --context file,other --replay file.jsonl",
+            "--journal and --replay are sources themselves",
+        ),
+        ("why here --context file,other --svg file.svg", "--svg draws groups of one cluster"),
+        ("plan here --context file,other --to consumer", "a runbook is one plan"),
+        ("plan --all-groups --context file,other --to consumer --svg file.svg", "--svg draws one plan"),
+        ("why --all-groups --context file,other", "a snapshot shows one moment"),
         ("snapshot --context file,other", "this command reads one cluster: name one context"),
         ("offsets reset g --to-latest --all-contexts", "it is an option of list, "),
     ],
@@ -104,6 +113,40 @@ def test_a_context_that_cannot_be_read_is_one_that_fails(contexts: Rig) -> None:
 
 def test_without_contexts_there_are_not_several(kohort: Kohort, tmp_path: Path) -> None:
     Rig(kohort=kohort, home=tmp_path)("list --all-contexts").assert_refused("there are no contexts")
+
+
+def test_verdicts_of_several_clusters(contexts: Rig, tmp_path: Path) -> None:
+    document = contexts("diagnose --all-groups --context other,file --output json").succeeded().document
+    clusters = [(one["cluster"], one["group"]) for one in document["groups"]]
+    assert clusters == [("other", "both"), ("other", "there"), ("file", "both"), ("file", "here")]
+    planned = contexts("plan --all-groups --to consumer --context other,file --output json")
+    planned.assert_said(1)  # Nothing is known of the clients of `both`
+    assert [(one["cluster"], one["group"]) for one in planned.document["plans"]] == clusters
+    answer = contexts(
+        "plan --match here --to consumer --context other,file --output csv --output-dir", tmp_path
+    )
+    assert {row["CLUSTER"]: row["FILE"] for row in answer.rows} == {
+        "other": f"{tmp_path}/other/there.yaml", "file": f"{tmp_path}/file/here.yaml",
+    }  # fmt: skip
+
+
+def test_the_past_of_several_clusters(contexts: Rig, sample: Path) -> None:
+    files = [add(contexts, name, f"embedded: {sample}") for name in ("east", "west")]
+    try:
+        document = contexts("why billing --context west,file,east --output json").document
+        text = contexts("why billing audit --context west,east").succeeded().stdout
+    finally:
+        for file in files:
+            file.unlink()
+    assert [one["cluster"] for one in document["groups"]] == ["west", "east"]
+    assert [(one["cluster"], one["source"]) for one in document["clusters"]] == [
+        ("west", str(sample)), ("east", str(sample)),
+    ]  # fmt: skip
+    assert [error["subject"] for error in document["errors"]] == ["file"]
+    headings = [
+        line for line in text.splitlines() if line in ("west: billing", "east: billing", "east: audit")
+    ]
+    assert headings == ["west: billing", "east: billing", "east: audit"]
 
 
 def test_a_live_cluster_next_to_a_file(contexts: Rig, rig: OffsetRig) -> None:

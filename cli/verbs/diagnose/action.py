@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cli.clusters import Answer, emit_answer
 from cli.errors import ExitStatus, UsageError
 from cli.findings import finding_data, finding_item, hidden_notes, since_text
-from cli.options import OutputOptions, SelectionOptions, SourceOptions
-from cli.output import emit, notice
+from cli.options import ClustersOptions, OutputOptions, SelectionOptions, SourceOptions
+from cli.output import notice
 from cli.render.document import VERBOSE, Block, Document, Heading, Table, Text, columns, fields, table_of
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
@@ -37,7 +38,7 @@ from groups.times import duration_text
 
 
 def diagnose_groups(
-    selection: SelectionOptions, options: DiagnoseOptions, source: SourceOptions, output: OutputOptions
+    selection: SelectionOptions, options: DiagnoseOptions, source: ClustersOptions, output: OutputOptions
 ) -> None:
     """Print diagnoses of the selected groups, or of those in a recording; exits with FALSE if there is an error."""
     thresholds = Thresholds(
@@ -55,13 +56,19 @@ def diagnose_groups(
             "--commit-interval is how often your consumers commit, which is never 0; the default is 5s"
         )
     for_ms = None if options.look_for is None else milliseconds(options.look_for, "--for")
-    if options.replay is None:
-        diagnoses, problems = diagnose_chosen(source, selection, thresholds, for_ms)
-    else:
-        diagnoses, problems = diagnose_recording(options.replay, selection, source, thresholds)
-    has_error = any(diagnosis.verdict is Health.ERROR for diagnosis in diagnoses)
-    document = diagnosis_document(diagnoses, problems, verbose=options.verbose, output=output.output)
-    emit(document, output, ExitStatus.FALSE if has_error else ExitStatus.DONE)
+    if options.replay is not None and source.clusters:
+        raise UsageError("--replay cannot be used with another source")
+
+    def answer(of: SourceOptions) -> Answer:
+        if options.replay is None:
+            diagnoses, problems = diagnose_chosen(of, selection, thresholds, for_ms)
+        else:
+            diagnoses, problems = diagnose_recording(options.replay, selection, of, thresholds)
+        has_error = any(diagnosis.verdict is Health.ERROR for diagnosis in diagnoses)
+        document = diagnosis_document(diagnoses, problems, verbose=options.verbose, output=output.output)
+        return document, ExitStatus.FALSE if has_error else ExitStatus.DONE
+
+    emit_answer(answer, source, output)
 
 
 def diagnose_chosen(

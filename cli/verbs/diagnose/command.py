@@ -1,11 +1,11 @@
 """`kohort diagnose`."""
 
-from cli.options import OutputOptions, SelectionOptions, SourceOptions
+from cli.options import ClustersOptions, OutputOptions, SelectionOptions
 from cli.verbs.diagnose.options import DiagnoseOptions
 
 
 def diagnose(
-    *, selection: SelectionOptions, options: DiagnoseOptions, source: SourceOptions, output: OutputOptions
+    *, selection: SelectionOptions, options: DiagnoseOptions, source: ClustersOptions, output: OutputOptions
 ) -> None:
     """Find problems in groups, and how to fix them.
 

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperOption
 
 from cli.errors import ExitStatus, UsageError
-from cli.options import OutputOptions, SelectionOptions, SourceOptions
+from cli.options import ClustersOptions, OutputOptions, SelectionOptions, SourceOptions
 from cli.progress import each_shown
 from cli.render.document import Document
 from cli.render.output_format import PAGES
@@ -57,6 +57,21 @@ def connection_of(source: SourceOptions) -> ClusterOptions:
         context=None if context is None else context.name,
         has_own_properties=bool(context and context.properties),
     )
+
+
+def check_clusters(source: ClustersOptions, selection: SelectionOptions, svg: Path | None) -> None:
+    """UsageError for options of one plan with several clusters."""
+    if source.clusters and (svg is not None or is_single(selection)):
+        what = "a runbook is" if svg is None else "--svg draws"
+        raise UsageError(
+            f"{what} one plan: name one context; --all-groups and --match plan groups of several clusters"
+        )
+
+
+def directory_of(directory: Path | None, source: SourceOptions, *, is_one: bool) -> Path | None:
+    """Where plans of a cluster are written: of one of several clusters, in the directory with its name."""
+    name = None if source.place is None else source.place.name
+    return directory if directory is None or is_one or name is None else directory / name
 
 
 def assignor_of(name: str | None, to: str) -> str | None:

@@ -1,12 +1,13 @@
 """`kohort plan`."""
 
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.options import OutputOptions, SelectionOptions, SourceOptions, option
+from cli.options import ClustersOptions, OutputOptions, SelectionOptions, SourceOptions, option
 from cli.verbs.plan.options import ClientOptions
 
 
@@ -62,7 +63,7 @@ def plan(
     verbose: Annotated[
         bool, option("--verbose", "Show notes, costs, risks and other paths too; ids in full.")
     ] = False,
-    source: SourceOptions,
+    source: ClustersOptions,
     output: OutputOptions,
 ) -> None:
     """Plan a migration: blockers, steps, checks, rollback.
@@ -75,7 +76,7 @@ def plan(
       kohort plan --all-groups --to consumer
       kohort plan --all-groups --to consumer --output-dir PLANS
     """
-    from cli.output import emit
+    from cli.clusters import Answer, emit_answer
     from cli.render.output_format import FOR_PROGRAMS
     from cli.selection import opened
     from cli.verbs.plan import action
@@ -89,17 +90,25 @@ def plan(
         reverse=reverse,
         assignor=action.assignor_of(assignor, to.value),
         frameworks=action.frameworks_of(framework or ()),
-        connection=action.connection_of(source),
         with_costs=output.output in FOR_PROGRAMS or output_dir is not None,
         **action.client_settings(clients),
     )
-    with opened(source) as groups:
-        plans, problems = action.plan_groups(groups, selection, request, seeds if rehearse else 0, output_dir)
-        written = action.write(output_dir, plans)
-    action.draw(svg, plans)
+    action.check_clusters(source, selection, svg)
     again = action.repeated_command(
         invocation, without=("output", "svg", "verbose"), with_options=("--output", "yaml")
     )
-    write = f"{again} > {PLAN_FILE}"
-    document = action.document_of(plans, problems, selection, write, output, written, verbose=verbose)
-    emit(document, output, action.status_of(plans))
+
+    def planned(of: SourceOptions) -> Answer:
+        of_cluster = replace(request, connection=action.connection_of(of))
+        directory = action.directory_of(output_dir, of, is_one=not source.clusters)
+        with opened(of) as groups:
+            plans, problems = action.plan_groups(
+                groups, selection, of_cluster, seeds if rehearse else 0, directory
+            )
+            written = action.write(directory, plans)
+        action.draw(svg, plans)
+        write = f"{again} > {PLAN_FILE}"
+        document = action.document_of(plans, problems, selection, write, output, written, verbose=verbose)
+        return document, action.status_of(plans)
+
+    emit_answer(planned, source, output)

@@ -64,7 +64,7 @@ def test_what_follows_a_heading_stays_with_its_cluster() -> None:
         *("a: 2 groups.", "b: 2 groups."),
         ["CLUSTER GROUP", ("a", "g"), ("b", "g")],
         *("a: Sum.", "b: Sum."),
-        *("a: g", ["GROUP", ("h",)], "a: x", "b: g", ["GROUP", ("h",)], "b: x"),
+        *("a: g", ["CLUSTER GROUP", ("a", "h")], "x", "b: g", ["CLUSTER GROUP", ("b", "h")], "x"),
     ]
 
 
