@@ -22,6 +22,7 @@ _FLEET = "cli.verbs.fleet.command"
 SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
     "See groups": {
         "list": "cli.verbs.list:list_groups",
+        "lag": "cli.verbs.list:list_lag",
         "describe": "cli.verbs.describe.command:describe",
         "top": "cli.verbs.top.command:top",
         "watch": "cli.verbs.watch.command:watch",

@@ -36,7 +36,8 @@ _ACTIONS = {
 }
 """Actions of Kafka's tool, and the commands for them."""
 COMMANDS = {
-    **dict.fromkeys(("lag", "lags", "show", "info", "state", "members", "offset"), "describe"),
+    "lags": "lag",
+    **dict.fromkeys(("show", "info", "state", "members", "offset"), "describe"),
     **dict.fromkeys(("ls", "groups", "group", "consumer-groups", "get"), "list"),
     **dict.fromkeys(("reset-offsets", "reset-offset", "seek"), "offsets reset"),
     **dict.fromkeys(("delete-offsets", "delete-offset"), "offsets delete"),

@@ -1,14 +1,18 @@
-"""`kohort list`: its options, and the document that it prints."""
+"""`kohort list` and `kohort lag`, its short name with `--lag`: their options, and the document that they print."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from cli.options import ClustersOptions, ListSelection, OutputOptions, RepeatOptions, SelectionOptions, option
 
 if TYPE_CHECKING:
+    from cli.group_lags import GroupLags
+    from cli.render.cells import Cell
     from cli.render.document import Document
     from cli.sources.source import ReadResult, Source
     from cli.topic_readers import Uses
@@ -17,10 +21,25 @@ if TYPE_CHECKING:
     from groups.use import LastUse
 
 
+OnlyWithLag = Annotated[bool, option("--only-with-lag", "Show only groups with lag; implies --lag.")]
+Verbose = Annotated[bool, option("--verbose", "Show ids in full, however wide the terminal is.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LagSelection(ListSelection):
+    """All groups that pass every filter, or those that are named."""
+
+    groups: Annotated[
+        list[str] | None, typer.Argument(metavar="[GROUP]…", help="Group ids; by default all groups.")
+    ] = None
+
+
 def list_groups(
     *,
     selection: ListSelection,
-    verbose: Annotated[bool, option("--verbose", "Show ids in full, however wide the terminal is.")] = False,
+    lag: Annotated[bool, option("--lag", "Add lag, lag in time and partitions, and the total.")] = False,
+    only_with_lag: OnlyWithLag = False,
+    verbose: Verbose = False,
     source: ClustersOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
@@ -31,18 +50,46 @@ def list_groups(
     Examples:
       kohort list
       kohort list --state Empty --type classic -b localhost:9092
+      kohort list --lag --sort LAG-TIME:desc
     """
-    _list(selection, source, output, repeat, verbose=verbose)
+    with_lag = lag or only_with_lag
+    show_list(selection, source, output, repeat, lag=with_lag, only_with_lag=only_with_lag, verbose=verbose)
 
 
-def _list(
-    selection: ListSelection,
+def list_lag(
+    *,
+    selection: LagSelection,
+    only_with_lag: Annotated[bool, option("--only-with-lag", "Show only groups with lag.")] = False,
+    verbose: Verbose = False,
+    source: ClustersOptions,
+    output: OutputOptions,
+    repeat: RepeatOptions,
+) -> None:
+    """Show lag of groups, in records and in time.
+
+    The same as kohort list --lag; kohort describe shows the partitions, and
+    kohort help consumer lag explains the figures.
+
+    \b
+    Examples:
+      kohort lag
+      kohort lag billing checkout -b localhost:9092
+      kohort lag --only-with-lag --sort LAG-TIME:desc
+    """
+    show_list(selection, source, output, repeat, lag=True, only_with_lag=only_with_lag, verbose=verbose)
+
+
+def show_list(
+    selection: SelectionOptions,
     source: ClustersOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
     *,
-    verbose: bool,
+    lag: bool = False,
+    only_with_lag: bool = False,
+    verbose: bool = False,
 ) -> None:
+    """Print the groups that pass the filters, or those that are named, once or repeatedly."""
     from cli.render.document import VERBOSE
     from cli.selection import group_filter
     from cli.verbs.watch import show_read
@@ -50,25 +97,40 @@ def _list(
     filters = group_filter(selection)
 
     def read_document(groups: Source) -> Document:
-        document = _read_document(groups, filters, selection)
+        document = _read_document(groups, filters, selection, lag=lag, only_with_lag=only_with_lag)
         return replace(document, more="" if verbose else VERBOSE)
 
     show_read(read_document, source, output, repeat)
 
 
-def _read_document(source: Source, filters: GroupFilter, selection: ListSelection) -> Document:
+def _read_document(
+    source: Source, filters: GroupFilter, selection: SelectionOptions, *, lag: bool, only_with_lag: bool
+) -> Document:
     from groups.model import listing_of
 
-    listed = source.select_groups(filters, described=not needs_description(selection))
-    if not needs_description(selection):
+    if not (lag or needs_description(selection)):
+        listed = source.select_groups(filters, described=True)
         return list_document(listed.items, listed.problems)
-    read, uses = described_of(source, listed, selection)
+    uses: Uses | None = None
+    if selection.groups:
+        from cli.selection import describe_chosen
+
+        read = describe_chosen(source, selection, offsets=True)
+    else:
+        listed = source.select_groups(filters, described=False)
+        read, uses = described_of(source, listed, selection)
     last_uses = None
     if selection.unused_for is not None:
         from groups.use import last_use
 
         last_uses = {group.id: last_use(group) for group in read.items}
-    return list_document(tuple(map(listing_of, read.items)), read.problems, uses, last_uses)
+    lags = None
+    if lag:
+        from cli.group_lags import read_lags
+
+        lags = read_lags(source, read, only_with_lag=only_with_lag)
+        read = lags.read
+    return list_document(tuple(map(listing_of, read.items)), read.problems, uses, last_uses, lags)
 
 
 def needs_description(selection: SelectionOptions) -> bool:
@@ -105,39 +167,49 @@ def list_document(
     problems: tuple[Problem, ...],
     uses: Uses | None = None,
     last_uses: Mapping[str, LastUse] | None = None,
+    lags: GroupLags | None = None,
 ) -> Document:
-    """A row per group, by id; if requested, with how the group reads the topics, and with its last use."""
-    from cli.render.document import Deferred, Document, Table, columns
+    """A row per group, by id; if requested, with how the group reads the topics, with its last use, and with its lag,
+    in a table that ends with the total."""
+    from cli.render.document import Block, Deferred, Document, Table, Text, columns
 
+    names = ["GROUP", "TYPE", "PROTOCOL-TYPE", "ASSIGNOR", "STATE", "##MEMBERS"]
+    if lags is not None:
+        from cli.group_lags import LAG
+
+        names = ["GROUP", "STATE", "##MEMBERS", *LAG]  # The others would not leave room in 80 columns
+    names += [] if uses is None else ["READS"]
     if last_uses is not None:
         from cli.unused import LAST_USE, last_use_cells
-    data = Deferred(lambda: {"groups": [_group_data(group, uses, last_uses) for group in groups]})
-    more = ([] if uses is None else ["READS"]) + ([] if last_uses is None else [*LAST_USE])
-    table = Table(
-        columns=columns("GROUP", "TYPE", "PROTOCOL-TYPE", "ASSIGNOR", "STATE", "##MEMBERS", *more),
-        rows=[
-            (
-                group.id,
-                group.type.value.capitalize(),
-                group.protocol_type or None,
-                group.protocol or None,
-                group.state.value,
-                group.members,
-                *(
-                    ()
-                    if uses is None
-                    else (", ".join(f"{topic} ({use.value})" for topic, use in uses[group.id].items()),)
-                ),
-                *(() if last_uses is None else last_use_cells(last_uses[group.id])),
-            )
-            for group in groups
-        ],
-    )
-    return Document(command="list", data=data, blocks=[table], errors=problems)
+
+        names += LAST_USE
+
+    def cells(group: GroupListing) -> Sequence[Cell]:
+        row: tuple[Cell, ...] = (group.state.value, group.members)
+        if lags is not None:
+            row = (group.id, *row, *lags.by_group[group.id].cells)
+        else:
+            kind = group.type.value.capitalize()
+            row = (group.id, kind, group.protocol_type or None, group.protocol or None, *row)
+        if uses is not None:
+            row += (", ".join(f"{topic} ({use.value})" for topic, use in uses[group.id].items()),)
+        return row if last_uses is None else row + last_use_cells(last_uses[group.id])
+
+    def data() -> dict[str, object]:
+        data: dict[str, object] = {"groups": [_group_data(group, uses, last_uses, lags) for group in groups]}
+        return data if lags is None else data | {"totals": lags.total_data}
+
+    blocks: list[Block] = [Table(columns=columns(*names), rows=[cells(group) for group in groups])]
+    blocks += [Text(lags.total_text)] if lags is not None and groups else []
+    remarks = () if lags is None else lags.remarks
+    return Document(command="list", data=Deferred(data), blocks=blocks, errors=problems, remarks=remarks)
 
 
 def _group_data(
-    group: GroupListing, uses: Uses | None, last_uses: Mapping[str, LastUse] | None
+    group: GroupListing,
+    uses: Uses | None,
+    last_uses: Mapping[str, LastUse] | None,
+    lags: GroupLags | None,
 ) -> dict[str, object]:
     data: dict[str, object] = {
         "group": group.id,
@@ -147,6 +219,8 @@ def _group_data(
         "state": group.state.value,
         "members": group.members,
     }
+    if lags is not None:
+        data |= lags.by_group[group.id].data
     if uses is not None:
         data["reads"] = {topic: use.value for topic, use in uses[group.id].items()}
     if last_uses is not None:

@@ -159,3 +159,14 @@ def test_a_live_cluster_next_to_a_file(contexts: Rig, rig: OffsetRig) -> None:
         file.unlink()
     lags = {(one["cluster"], one["group"]): one["offsets"][0]["lag"] for one in document["groups"]}
     assert lags == {("live", group): 2, ("file", "here"): 4}
+
+
+def test_lag_of_groups_of_several_clusters(contexts: Rig) -> None:
+    document = contexts("lag --context file,other --output json").succeeded().document
+    lags = [(group["cluster"], group["group"], group["lag"]) for group in document["groups"]]
+    assert lags == [("file", "both", 7), ("file", "here", 4), ("other", "both", 7), ("other", "there", 4)]
+    assert [one["totals"]["lag"] for one in document["clusters"]] == [11, 11]
+    shown = contexts("list --lag --context file,other").succeeded().stdout.splitlines()
+    assert [line for line in shown if "Total of " in line] == [
+        f"{cluster}: Total of 2 groups: lag 11, 2 partitions." for cluster in ("file", "other")
+    ]

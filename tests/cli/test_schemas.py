@@ -12,14 +12,15 @@ from tests.cli.command import Kohort, command_names
 from tests.cli.schemas import OF_FILES, SHARED, faults, load, schema_names, schema_of
 
 WITHOUT_DOCUMENT = {
-    "snapshot", "demo", "exporter", "record", "serve", "offsets-export", "completion", "top",
+    "snapshot", "demo", "exporter", "record", "serve", "offsets-export", "completion", "top", "lag",
     "context-add", "context-rename", "context-use",
     *(schema_of(name) for name in command_names() if name.startswith("fault ") and name != "fault list"),
 }  # fmt: skip
-"""They write files, a line on what was done, or screens."""
+"""They write files, a line on what was done, screens, or the document of `kohort list`."""
 
 QUESTIONS = (
-    "list", "list --type share", "list --match no-such-group", "describe no-such-group",
+    "list", "list --lag", "lag audit no-such-group", "list --type share", "list --match no-such-group",
+    "describe no-such-group",
     *(f"describe --match . {mode}" for mode in ("--offsets", "--members --verbose", "--state", "--migration")),
     "validate-regex .* ^a '(' a** nothing-matches",
     *(f"dry-run --match GROUPS{what_if}" for what_if in ("", " --add 2", " --compare")),

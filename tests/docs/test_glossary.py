@@ -15,7 +15,7 @@ PAGES = {
     "contexts": "contexts.md",
     "cooperative": "explanation/classic.md#cooperative-rebalances",
     "epochs": "explanation/consumer.md#three-epochs",
-    "lag": "lag.md",
+    "consumer-lag": "lag.md",
     "protocols": "explanation/README.md",
     "regexes": "regexes.md",
     "share-and-streams": "share-and-streams.md",

@@ -38,7 +38,7 @@ def help_(
 
     \b
     Examples:
-      kohort help lag
+      kohort help consumer lag
       kohort help offsets reset
     """
     from cli.output import write_out
@@ -114,7 +114,7 @@ def _unknown(context: typer.Context, words: Sequence[str], topics: Sequence[str]
     names = [*topics]
     for name, command in commands.commands.items():
         names += [name, *(f"{name} {second}" for second in getattr(command, "commands", {}))]
-    asked = " ".join(words)
+    asked, names = " ".join(words), list(dict.fromkeys(names))
     near = get_close_matches(asked.lower(), names, n=3, cutoff=0.7)
     near += [name for name in names if asked and asked.lower() in name and name not in near][: 3 - len(near)]
     hint = f"; did you mean {' or '.join(near)}?" if near else ""

@@ -2,11 +2,12 @@
 
 import os
 import sys
+from dataclasses import fields
 
 import typer
 
 from cli.errors import UsageError
-from cli.options import SourceOptions
+from cli.options import ClustersOptions, OutputOptions, RepeatOptions, SourceOptions
 from cli.output import notice
 from cli.render.redraw import can_draw
 from cli.verbs.top.options import TopOptions
@@ -19,13 +20,18 @@ DRIVER = "TEXTUAL_DRIVER"
 
 def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> None:
     """Run until the user quits. UsageError: Textual is not installed, there is no terminal, or options contradict."""
-    if not options.web and sys.stdout.isatty() and not can_draw(sys.stdout):
-        from cli.verbs.top.once import print_list
+    if options.once and options.web:
+        raise UsageError("--once prints the list, --web serves screens; give one")
+    is_dumb = not options.web and sys.stdout.isatty() and not can_draw(sys.stdout)
+    if options.once or is_dumb:
+        from cli.verbs.list import show_list
 
-        term = os.environ.get("TERM")
-        what = f"TERM={term} is a terminal without screens" if term else "TERM is not set"
-        notice(f"{what}: the list is printed once")
-        print_list(options.selection, source)
+        if not options.once:
+            term = os.environ.get("TERM")
+            what = f"TERM={term} is a terminal without screens" if term else "TERM is not set"
+            notice(f"{what}: the list is printed once")
+        of_one = ClustersOptions(**{field.name: getattr(source, field.name) for field in fields(source)})
+        show_list(options.selection, of_one, OutputOptions(), RepeatOptions(), lag=True)
         return
     if not is_installed(EXTRA):
         raise UsageError(f"kohort top needs packages that are not installed. Run: `{install_command(EXTRA)}`")

@@ -32,6 +32,7 @@ class TopOptions(HistoryOptions):
             "--every", "Time between two readings of what is on screen.", "s", LEAST_EVERY_S, 3600.0
         ),
     ] = 2.0
+    once: Annotated[bool, option("--once", "Print the list once, as kohort lag does, and exit.")] = False
     read_only: Annotated[bool, option("--read-only", "Offer no changes.")] = False
     web: Annotated[bool, option("--web", "Serve the screens to a browser instead; read-only.")] = False
     allow_changes: Annotated[

@@ -141,8 +141,9 @@ def test_a_dumb_terminal_gets_the_list_of_top_once(
     with on_terminal(kohort, tmp_path, "top", *words, "--embedded", sample, term="dumb") as shown:
         assert shown.process.wait(120) == 0
         shown.reader.join(30)
-        heading, *rows = shown.stdout.splitlines()
-        assert heading.split()[:4] == ["GROUP", "STATE", "MEMBERS", "LAG"]
+        heading, *rows, _, total = shown.stdout.splitlines()
+        assert heading.split()[:4] == ["GROUP", "STATE", "#MEMBERS", "LAG"]
+        assert total.startswith("Total of ")
         assert [row.split()[0] for row in rows] == groups
         assert "TERM=dumb" in shown.stderr
 

@@ -1,0 +1,118 @@
+"""The lag of whole groups, in records and in time, and of all of them: `--lag` of `kohort list`."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cli.render.cells import Cell, Duration
+from cli.sources.source import ReadResult, Source
+from cli.verbs.describe.offsets import Totals
+from groups.counts import counted
+from groups.lag import (
+    PartitionLag,
+    each_once,
+    partition_lags,
+    topics_with_offsets,
+    unread_offsets,
+    with_next_records,
+)
+from groups.model import NOTHING_COMMITTED, Group, commit_of
+from groups.times import duration_text
+
+LAG = ("#LAG", "#LAG-TIME", "##PARTITIONS", "#WITHOUT-OFFSET")  # Headings of `GroupLag.cells`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupLag:
+    """Sums over the partitions that a group owns or has committed to, or over those of several groups."""
+
+    totals: Totals
+    without_offset: int | None  # Partitions without a committed offset; None: offsets could not be read
+
+    @property
+    def partitions(self) -> int | None:
+        """Their number, which is not known if offsets could not be read."""
+        return None if self.without_offset is None else self.totals.partitions
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        longest_ms = self.totals.longest_ms
+        longest = None if longest_ms is None else Duration(longest_ms)
+        return self.totals.lag, longest, self.partitions, self.without_offset
+
+    @property
+    def data(self) -> dict[str, object]:
+        longest_ms = self.totals.longest_ms
+        return {
+            "lag": self.totals.lag,
+            "lag_unknown": self.totals.unknown,
+            "lag_s": None if longest_ms is None else longest_ms / 1000,
+            "partitions": self.partitions,
+            "without_offset": self.without_offset,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupLags:
+    """The lag of the groups to show, and of all of them together."""
+
+    read: ReadResult[Group]
+    by_group: Mapping[str, GroupLag]
+    total: GroupLag
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def total_data(self) -> dict[str, object]:
+        return {"groups": len(self.by_group), **self.total.data}
+
+    @property
+    def total_text(self) -> str:
+        """`Total of 3 groups: lag 1,200, longest 5 min, 40 partitions, 2 without offset.`"""
+        totals, without = self.total.totals, self.total.without_offset
+        parts = [f"lag {'unknown' if totals.lag is None else format(totals.lag, ',')}"]
+        if totals.longest_ms is not None:
+            parts.append(f"longest {duration_text(totals.longest_ms)}")
+        parts.append(counted(totals.partitions, "partition"))
+        parts += [f"{without:,} without offset"] if without else []
+        other = totals.unknown - (without or 0)
+        parts += [f"{other:,} with unknown lag"] if other > 0 else []
+        return f"Total of {counted(len(self.by_group), 'group')}: {', '.join(parts)}."
+
+
+def read_lags(source: Source, described: ReadResult[Group], *, only_with_lag: bool) -> GroupLags:
+    """Read what is missing of the lag of groups that were described with their offsets."""
+    groups = described.items
+    logs = source.topics(topics_with_offsets(groups), end_offsets=True, start_offsets=True)
+    topics = {topic.name: topic for topic in logs.items}
+    rows = {group.id: each_once(partition_lags(group, topics)) for group in groups}
+    unread = source.next_records(unread_offsets(rows.values()))
+    now_ms = time.time_ns() // 1_000_000
+    rows = {name: with_next_records(listed, unread.records, now_ms) for name, listed in rows.items()}
+    remarks = [] if unread.remark is None else [unread.remark]
+    if only_with_lag:
+        lagging = {name for name, listed in rows.items() if any(row.lag for row in listed)}
+        unknown = sum(_may_lag(group, rows[group.id]) for group in groups if group.id not in lagging)
+        remarks += [f"{counted(unknown, 'group')} left out: whether they lag is not known"] if unknown else []
+        groups = tuple(group for group in groups if group.id in lagging)
+    by_group = {group.id: _lag_of(group, rows[group.id]) for group in groups}
+    without = [lag.without_offset for lag in by_group.values() if lag.without_offset is not None]
+    total = GroupLag(
+        totals=Totals.of([row for group in groups for row in rows[group.id]]),
+        without_offset=sum(without) if without or not groups else None,
+    )
+    read = ReadResult(groups, described.problems + logs.problems + unread.problems)
+    return GroupLags(read=read, by_group=by_group, total=total, remarks=tuple(remarks))
+
+
+def _lag_of(group: Group, rows: Sequence[PartitionLag]) -> GroupLag:
+    without = None if group.offsets is None else sum(_is_without_offset(group, row) for row in rows)
+    return GroupLag(totals=Totals.of(rows), without_offset=without)
+
+
+def _is_without_offset(group: Group, row: PartitionLag) -> bool:
+    committed = commit_of(group.offsets, (row.topic, row.partition))
+    return committed is None or committed.offset == NOTHING_COMMITTED
+
+
+def _may_lag(group: Group, rows: Sequence[PartitionLag]) -> bool:
+    return group.offsets is None or any(row.lag is None for row in rows)
