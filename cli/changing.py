@@ -15,6 +15,10 @@ import typer
 from cli import stopping
 from cli.consent import ConsentOptions, ask
 from cli.errors import CommandError, ExitStatus
+from cli.journal.entry import ChangedItem, ItemOutcome, ItemResult
+from cli.journal.items import offset_item
+from cli.journal.recording import ChangeRecord
+from cli.journal.reversible import irreversible
 from cli.options import OutputOptions
 from cli.output import arranged, emit, notice, render, status_of, write_out
 from cli.progress import show_step
@@ -22,13 +26,14 @@ from cli.render.document import Column, Document, Table
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from groups.counts import counted
 from groups.listing import shown_id
-from groups.model import Group, Problem, TopicPartition, partition_name
+from groups.model import Group, Offsets, Problem, TopicPartition, commit_of, each_commit, partition_name
 from groups.offsets.model import PlannedChange
 from wire.errors import WireError
 
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from cli.sources.source import Source
     from cli.sources.writer import ClusterWriter, Failed
 
 Part: TypeAlias = TopicPartition | str | None
@@ -56,8 +61,14 @@ class Change(Protocol):
     def check_again(self, *, was_asked: bool) -> None:
         """Compare what is changed with the preview; if a user was asked, groups that have moved stay unchanged."""
 
+    def items(self) -> Sequence[ChangedItem]:
+        """What would be sent now, with what it replaces; for the journal."""
+
     def apply(self) -> None:
         """Send the change. Parts without an answer are reported too, also if Stopped was raised meanwhile."""
+
+    def results(self) -> Sequence[ItemResult]:
+        """The result of each of `items`, as they were when these were last read."""
 
 
 class Planned(Protocol):
@@ -89,6 +100,8 @@ class ClusterChange(Change, ABC, Generic[P]):
     moved: list[Problem] = field(default_factory=list)  # Why groups that have changed stay unchanged
     unread: list[Problem] = field(default_factory=list)  # Why groups that were not compared stay unchanged
     blocked: dict[tuple[str, Part], Failed] = field(default_factory=dict)  # Parts that are not sent
+    recorded: list[tuple[tuple[str, Part], ChangedItem]] = field(default_factory=list)
+    """The items that were last read for the journal, by group and part."""
 
     @property
     def plans_to_apply(self) -> list[P]:
@@ -188,6 +201,29 @@ class ClusterChange(Change, ABC, Generic[P]):
         heading = Column("APPLICABLE" if outcome is None else "APPLIED")
         return replace(table, columns=(*table.columns, heading), rows=rows)
 
+    @abstractmethod
+    def items_of(self, plan: P) -> Iterator[tuple[Part, ChangedItem]]:
+        """What the change of a group replaces, by the parts by which it is reported."""
+
+    def items(self) -> Sequence[ChangedItem]:
+        items = ((plan.group, *item) for plan in self.plans_to_apply for item in self.items_of(plan))
+        self.recorded = [
+            ((group, part), item) for group, part, item in items if (group, part) not in self.blocked
+        ]
+        return [item for _, item in self.recorded]
+
+    def results(self) -> Sequence[ItemResult]:
+        return [self._result(key) for key, _ in self.recorded]
+
+    def _result(self, key: tuple[str, Part]) -> ItemResult:
+        if key not in (self.outcome or {}):
+            return ItemResult(result=ItemOutcome.FAILED, message="it was not sent")
+        failed = (self.outcome or {})[key]
+        if failed is None:
+            return ItemResult(result=ItemOutcome.DONE)
+        outcome = ItemOutcome.UNKNOWN if failed.is_unknown else ItemOutcome.FAILED
+        return ItemResult(result=outcome, message=failed.message)
+
     def apply(self) -> None:
         """Send the change. Raises WireError. Raises CommandError: nothing could be sent."""
         from cli.sources.writer import Failed
@@ -248,6 +284,7 @@ class CommittedChange(WrittenChange[Q]):
     of_all_offsets: ClassVar[bool] = False
     """Whether the change affects all committed offsets of a group, also those that were not there at the preview."""
     topic_ids: Mapping[str, UUID] = field(default_factory=dict)  # In the preview, as far as they are known
+    now: dict[str, Offsets] = field(default_factory=dict)  # The committed offsets when they were read again
 
     @abstractmethod
     def committed_before(self, plan: Q) -> Mapping[TopicPartition, int | None]:
@@ -268,21 +305,37 @@ class CommittedChange(WrittenChange[Q]):
             for partition in places
             if partition[0] in gone
         }
-        now, problems = self.writer.committed([plan.described for plan in plans])
+        self.now, problems = self.writer.committed([plan.described for plan in plans])
         self.unread += [problem for problem in problems if problem.group in before]
         self.held = {*self.held, *self.failing}
-        for group, committed in now.items():
+        for group, offsets in self.now.items():
+            committed = {partition: commit.position for partition, commit in each_commit(offsets)}
             for partition in sorted({*before[group], *(committed if self.of_all_offsets else ())}):
                 shown, offset = before[group].get(partition), committed.get(partition)
                 if shown != offset and partition[0] not in gone:
                     subject = f"{group}, {partition_name(partition)}"
                     self.compared(subject, group, shown, offset, was_asked=was_asked)
 
+    def offset_item(self, plan: Q, partition: TopicPartition, after: int | None) -> ChangedItem:
+        group = plan.described
+        commit = commit_of(self.now.get(group.id, group.offsets), partition)
+        return offset_item(group, partition, commit, after, self.topic_ids.get(partition[0]))
 
-def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) -> None:
-    """Show a change and, with consent, make it. Exits with the status, also if nothing reads the outcome."""
+
+def carry_out(
+    change: Change,
+    consent: ConsentOptions,
+    output: OutputOptions,
+    target: Source | None = None,
+    *,
+    undoes: str | None = None,
+) -> None:
+    """Show a change and, with consent, make it. Exits with the status, also if nothing reads the outcome. A change of
+    a cluster, the `target`, gets an entry in the journal, which may undo another one."""
     if consent.place is not None:
         notice(f"the target is {consent.place}")
+    for text in irreversible(change.items()):
+        notice(text)
     if not consent.execute or change.is_empty:
         document = change.document()
         if not change.is_empty:
@@ -292,6 +345,7 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
         kept = change.is_empty and status_of(document.errors, shown=False) is ExitStatus.REFUSED
         emit(document, output, ExitStatus.REFUSED if change.refused or kept else ExitStatus.DONE)
         return
+    record = ChangeRecord(None if target is None else consent, target, undoes)
     preview = arranged(change.document(), output)
     # A person sees a table before the change; other formats are one document, which shows what was applied.
     is_table = output.output is OutputFormat.TABLE
@@ -309,10 +363,11 @@ def carry_out(change: Change, consent: ConsentOptions, output: OutputOptions) ->
         notice(stopping.NOTHING_DONE)
         raise
     with stopping.awaiting_answers(notice) as stop:
-        document = _made(change, stop)
+        document = _made(change, stop, record)
         for problem in document.errors:
             if consent.is_given or problem not in preview.errors:
                 notice(f"{problem.subject}: {problem.message}")
+        record.show_undo()
     if prints_outcome:
         try:
             write_out(lambda stream: render(arranged(document, output), output.output, stream))
@@ -335,17 +390,18 @@ def _ask(change: Change, preview: Document, consent: ConsentOptions, *, is_shown
         raise typer.Exit(int(ExitStatus.FALSE))
 
 
-def _made(change: Change, stop: stopping.Stop) -> Document:
+def _made(change: Change, stop: stopping.Stop, record: ChangeRecord) -> Document:
     """Make the change, and print what was done; its document with the outcome."""
     if change.is_empty:
         notice(stopping.NOTHING_DONE)
         return change.document()
     show_step(f"making the change: {change.question}", restarted=True)
-    try:
-        change.apply()
-    except stopping.Stopped as stopped:
-        stop.number = stopped.number
-    stop.is_over = True
+    with record.of(change.document().command, change.items(), change.results, stop):
+        try:
+            change.apply()
+        except stopping.Stopped as stopped:
+            stop.number = stopped.number
+        stop.is_over = True
     if stop.number is not None:
         notice(f"stopped by {stopping.name_of_signal(stop.number)}")
     if change.done:

@@ -5,10 +5,11 @@ import termios
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from cli.errors import UsageError
-from cli.options import option
+from cli.options import SourceOptions, option
 from cli.output import notice
 from cli.progress import cleared
 from cli.sources.contexts.origin import SourceOrigin
@@ -33,6 +34,9 @@ class ConsentOptions:
         ),
     ] = None
     place: SourceOrigin | None = None  # Not an option: the source to change, if no option names it
+    target: SourceOptions | None = None  # Not an option: the source to change
+    journal: Path | None = None  # An option only of changes of a cluster, as the next one
+    no_journal: bool = False
     wait_empty: str | None = None  # An option only of changes that require groups without members
 
     @property
@@ -42,7 +46,20 @@ class ConsentOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmptyGroupConsent(ConsentOptions):
+class ClusterConsent(ConsentOptions):
+    """Consent to a change of a cluster, which gets an entry in the journal."""
+
+    journal: Annotated[
+        Path | None,
+        _consent("--journal", "Directory for the entry of the change; see kohort journal.", "DIR"),
+    ] = None
+    no_journal: Annotated[
+        bool, _consent("--no-journal", "Make the change without an entry: it cannot be undone.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyGroupConsent(ClusterConsent):
     """Consent to a change of groups without members."""
 
     wait_empty: Annotated[
@@ -62,6 +79,8 @@ def check_consent(consent: ConsentOptions) -> None:
         from cli.times import milliseconds
 
         milliseconds(consent.wait_empty, "--wait-empty")
+    if consent.no_journal and consent.journal is not None:
+        raise UsageError("--journal and --no-journal cannot be used together")
     flag = "--confirm" if consent.confirm is not None else "--yes" if consent.yes else None
     if flag and not consent.execute:
         raise UsageError(f"{flag} confirms --execute: without --execute nothing is changed")

@@ -66,7 +66,7 @@ def about(cluster: str) -> Iterator[None]:
         CLUSTER.reset(token)
 
 
-def notice(message: str) -> None:
+def notice(message: str, lead: str = "kohort: ") -> None:
     """Print a line for the user on stderr; control characters are escaped."""
     message = f"{CLUSTER.get()}: {message}" if CLUSTER.get() else message
     text = "\n".join(map(safe_text, quoted_start(message).split("\n")))
@@ -74,7 +74,7 @@ def notice(message: str) -> None:
         return
     try:
         with cleared():
-            print(_wrapped(f"kohort: {text}", sys.stderr), file=sys.stderr)
+            print(_wrapped(f"{lead}{text}", sys.stderr), file=sys.stderr)
     except OSError:  # there is no other place to report that nothing can be reported
         discard(sys.stderr)
 

@@ -35,28 +35,29 @@ def moment_text(moment: datetime | None = None) -> str:
 
 
 class JournalFile:
-    """The file of this host and day, open for appending."""
+    """The file of this host and day; it is open only while a line is written."""
 
     def __init__(self, directory: Path, host: str) -> None:
-        """Open or create it; what exists keeps its permissions. Raises NotJournaled."""
+        """Create it, unless it exists; what exists keeps its permissions. Raises NotJournaled."""
         self.path = directory / file_name(host, datetime.now(UTC))
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._file = _opened(self.path)
+            os.close(_opened(self.path))
         except OSError as error:
             raise NotJournaled(self.path, error) from None
 
     def append(self, line: bytes) -> None:
         """Write a line; it is on disk when this returns. Raises OSError."""
-        size = os.fstat(self._file).st_size
-        if size and os.pread(self._file, 1, size - 1) != b"\n":
-            line = b"\n" + line  # The last line was cut off: this one stays whole
-        if os.write(self._file, line) < len(line):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        os.fsync(self._file)
-
-    def close(self) -> None:
-        os.close(self._file)
+        file = _opened(self.path)
+        try:
+            size = os.fstat(file).st_size
+            if size and os.pread(file, 1, size - 1) != b"\n":
+                line = b"\n" + line  # The last line was cut off: this one stays whole
+            if os.write(file, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(file)
+        finally:
+            os.close(file)
 
 
 def _opened(path: Path) -> int:
@@ -77,13 +78,11 @@ def _opened(path: Path) -> int:
 
 
 class OpenEntry:
-    """An entry that has begun. Without a file, because the journal is off, nothing is written."""
+    """An entry that has begun."""
 
-    def __init__(self, file: JournalFile | None, entry: JournalEntry) -> None:
+    def __init__(self, file: JournalFile, entry: JournalEntry) -> None:
         """Write the beginning. Raises NotJournaled."""
         self.id, self._file = entry.id, file
-        if file is None:
-            return
         try:
             file.append(line_of(entry))
         except OSError as error:
@@ -93,8 +92,6 @@ class OpenEntry:
         self, status: EntryStatus, results: Sequence[ItemResult], items: Sequence[ChangedItem] = ()
     ) -> str | None:
         """Write the end; a message if that is impossible. The change has been made, whatever happens here."""
-        if self._file is None:
-            return None
         end = EntryEnd(
             id=self.id, ended=moment_text(), status=status, results=tuple(results), items=tuple(items)
         )

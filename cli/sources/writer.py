@@ -12,7 +12,7 @@ from cli.sources import permissions
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.sources.wire_source import WireSource
-from groups.model import Group, GroupType, Member, Problem, TopicPartition
+from groups.model import Group, GroupType, Member, Offsets, Problem, TopicPartition
 from groups.offsets.model import OffsetChange
 from wire.client.errors import Answers
 from wire.client.offsets import NewOffset
@@ -112,18 +112,9 @@ class ClusterWriter:
         }
         return _results(places, Answers(found=by_place, failed=answers.failed), permissions.DELETING_OFFSETS)
 
-    def committed(
-        self, groups: Sequence[Group]
-    ) -> tuple[dict[str, dict[TopicPartition, int | None]], tuple[Problem, ...]]:
+    def committed(self, groups: Sequence[Group]) -> tuple[dict[str, Offsets], tuple[Problem, ...]]:
         offsets, _, problems = self._source.committed(groups)
-        return {
-            group: {
-                (topic, partition): committed.position
-                for topic, partitions in topics.items()
-                for partition, committed in partitions.items()
-            }
-            for group, topics in offsets.items()
-        }, problems
+        return offsets, problems
 
     def replaced_topics(self, ids: Mapping[str, UUID]) -> dict[str, Failed]:
         """The topics that were deleted, or deleted and created again, since they had these ids."""

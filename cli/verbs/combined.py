@@ -1,11 +1,13 @@
 """A change of several kinds as one `Change`: its parts are made one after another."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from cli.changing import Change
 from cli.errors import CommandError
+from cli.journal.entry import ChangedItem, ItemResult
 from cli.verbs.config.action import ConfigChange
 from cli.verbs.delete.action import GroupDeletions
 from cli.verbs.features.setting import FeaturesChange
@@ -51,6 +53,12 @@ class CombinedChange(Change, ABC):
         for part in self.parts:
             part.check_again(was_asked=was_asked)
         self._hold()
+
+    def items(self) -> Sequence[ChangedItem]:
+        return [item for part in self.parts for item in part.items()]
+
+    def results(self) -> Sequence[ItemResult]:
+        return [result for part in self.parts for result in part.results()]
 
     def apply(self) -> None:
         """Make the changes; a failure does not affect other groups."""

@@ -43,7 +43,7 @@ def resolve(arguments: Mapping[str, Any], typed: Typed) -> dict[str, object]:
         if isinstance(value, OutputOptions):
             resolved[key] = _output(value, options, typed)
         elif isinstance(value, ConsentOptions):
-            resolved[key] = replace(value, place=_spelled_out(changed))
+            resolved[key] = replace(value, place=_spelled_out(changed), target=changed)
     for value in resolved.values():
         if isinstance(value, ConsentOptions):
             check_consent(value)

@@ -130,7 +130,7 @@ def apply_file(
             return
         if wait_until_empty(groups, change.in_use, consent):
             change = plan_apply(groups, desired, writer)
-        carry_out(change, consent, output)
+        carry_out(change, consent, output, groups)
 
 
 def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | None) -> DesiredStateChange:

@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from cli.changing import carry_out
 from cli.consent import ConsentOptions
 from cli.errors import UsageError
+from cli.journal.entry import ChangedItem, ItemKind, ItemOutcome, ItemResult
 from cli.options import OutputOptions, SourceOptions
 from cli.output import notice, write_line
 from cli.render.document import FORMAT_VERSION, Block, Document, Heading, Table, Text, columns
@@ -18,7 +19,7 @@ from cli.sources.source import Source
 from cli.sources.wire_source import WireSource
 from cli.stopping import ignoring, raising
 from cli.verbs.bridge.membership import SESSION_MS, Membership
-from groups.model import Cause, Group, Problem
+from groups.model import Cause, Group, GroupType, Problem
 from groups.times import duration_text
 from migration.bridge import (
     LONGEST_WAIT_MS,
@@ -62,7 +63,7 @@ def bridge_group(
         change = BridgeChange.planned(groups, group, is_watched=watch, is_json=is_json)
         for text in groups.notices.take():
             notice(text)
-        carry_out(change, consent, output)
+        carry_out(change, consent, output, groups)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -147,6 +148,20 @@ class BridgeChange:
 
     def check_again(self, *, was_asked: bool) -> None:
         """Each step of the bridge reads the group."""
+
+    def items(self) -> Sequence[ChangedItem]:
+        if self.group is None or self.is_empty:
+            return []
+        kind, after = self.group.type, GroupType.CONSUMER.value
+        step = ChangedItem(
+            kind=ItemKind.STEP, group=self.name, type=kind, name="conversion", before=kind.value, after=after
+        )
+        return [step]
+
+    def results(self) -> Sequence[ItemResult]:
+        if self.is_converted:
+            return [ItemResult(result=ItemOutcome.DONE)]
+        return [ItemResult(result=ItemOutcome.FAILED, message=self.why_not)]
 
     def apply(self) -> None:
         source = self.source

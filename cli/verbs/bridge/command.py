@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli.consent import ConsentOptions
+from cli.consent import ClusterConsent
 from cli.options import OutputOptions, SourceOptions, option
 
 
@@ -14,7 +14,7 @@ def bridge(
     watch: Annotated[
         bool, option("--watch", "With --execute, print each step of the bridge as a line.")
     ] = False,
-    consent: ConsentOptions,
+    consent: ClusterConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:

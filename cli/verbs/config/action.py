@@ -1,10 +1,11 @@
 """Settings of a group: the settings in force, and the effect of a change."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from cli.changing import GROUPS_NAMED, ClusterChange, Outcome, summed
+from cli.changing import GROUPS_NAMED, ClusterChange, Outcome, Part, summed
 from cli.errors import CommandError, UsageError
+from cli.journal.entry import ChangedItem, ItemKind
 from cli.output import notice
 from cli.render.document import Document, fields, table_of
 from cli.sources.admin import AdminSource, admin_client
@@ -15,7 +16,7 @@ from cli.sources.wire_source import WireSource
 from cli.sources.writer import Failed
 from groups.counts import counted, first_names
 from groups.model import GroupType, Problem
-from groups.settings import ConfigOrigin, GroupConfig, faults
+from groups.settings import ConfigOrigin, GroupConfig, faults, own_settings
 from wire.suggestion import did_you_mean
 
 
@@ -108,6 +109,8 @@ class ConfigChange(ClusterChange[SettingsPlan]):
 
     command: str
     settings: GroupSettings
+    now: Mapping[str, Mapping[str, GroupConfig]] = field(default_factory=dict)
+    """The settings when they were read again."""
 
     def objections(self, plan: SettingsPlan) -> Sequence[Problem]:
         return (*plan.refusals, *plan.problems)
@@ -125,12 +128,22 @@ class ConfigChange(ClusterChange[SettingsPlan]):
 
     def check_again(self, *, was_asked: bool) -> None:
         plans = self.plans_to_apply
-        now = self.settings.read([plan.group for plan in plans]) if plans else {}
+        self.now = now = self.settings.read([plan.group for plan in plans]) if plans else {}
         for plan in plans:
             for name in plan.changes:
                 before, after = plan.configs[name].value, now[plan.group][name].value
                 if before != after:
                     self.compared(f"{plan.group}, {name}", plan.group, before, after, was_asked=was_asked)
+
+    def items_of(self, plan: SettingsPlan) -> Iterator[tuple[Part, ChangedItem]]:
+        present = own_settings(self.now.get(plan.group, plan.configs)) or {}
+        for name, value in plan.changes.items():
+            yield (
+                None,
+                ChangedItem(
+                    kind=ItemKind.SETTING, group=plan.group, name=name, before=present.get(name), after=value
+                ),
+            )
 
     def send(self) -> Iterator[Outcome]:
         changes = {plan.group: plan.changes for plan in self.plans_to_apply}

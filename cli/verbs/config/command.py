@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli.consent import ConsentOptions
+from cli.consent import ClusterConsent
 from cli.options import OutputOptions, SourceOptions
 
 Group = Annotated[str, typer.Argument(metavar="GROUP", help="Group id; the group need not exist.")]
@@ -44,7 +44,7 @@ def set_(
         list[str],
         typer.Argument(metavar="NAME=VALUE…", help="Settings, such as consumer.session.timeout.ms=45000."),
     ],
-    consent: ConsentOptions,
+    consent: ClusterConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -62,14 +62,15 @@ def set_(
 
     changes = parse_values(values)
     with opened_for_change(source, execute=consent.execute) as (groups, _):
-        carry_out(plan_config_change(groups, group, changes, command="config set"), consent, output)
+        change = plan_config_change(groups, group, changes, command="config set")
+        carry_out(change, consent, output, groups)
 
 
 def unset(
     *,
     group: Group,
     names: Annotated[list[str], typer.Argument(metavar="NAME…", help="Settings to remove.")],
-    consent: ConsentOptions,
+    consent: ClusterConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -87,4 +88,4 @@ def unset(
 
     with opened_for_change(source, execute=consent.execute) as (groups, _):
         change = plan_config_change(groups, group, dict.fromkeys(names), command="config unset")
-        carry_out(change, consent, output)
+        carry_out(change, consent, output, groups)

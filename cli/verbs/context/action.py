@@ -1,10 +1,12 @@
 """The actions of the verbs of `kohort context`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cli.errors import CommandError, UsageError
+from cli.journal.entry import ChangedItem, ItemResult
 from cli.output import notice
 from cli.render.document import Document, Table, columns
 from cli.sources.contexts.inline import InlineProperties
@@ -274,6 +276,12 @@ class Removal:
 
     def check_again(self, *, was_asked: bool) -> None:
         """The context is compared when others are locked out."""
+
+    def items(self) -> Sequence[ChangedItem]:
+        return ()  # No cluster is changed
+
+    def results(self) -> Sequence[ItemResult]:
+        return ()
 
     def apply(self) -> None:
         """Remove the context, if it is still the one that was shown."""

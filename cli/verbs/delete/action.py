@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cli.changing import GROUPS_NAMED, CommittedChange, Outcome, carry_out, group_fields
+from cli.changing import GROUPS_NAMED, CommittedChange, Outcome, Part, carry_out, group_fields
 from cli.consent import EmptyGroupConsent
 from cli.errors import UsageError
+from cli.journal.entry import ChangedItem, ItemKind
+from cli.journal.items import topic_items
 from cli.options import DeleteSelection, InternalTopicOptions, OutputOptions, SourceOptions
 from cli.output import notice
 from cli.render.document import Document, Table, columns
@@ -24,7 +26,7 @@ from cli.waiting import wait_until_empty
 from groups.counts import counted
 from groups.lag import each_once, partition_lags, topics_with_offsets, total_lag
 from groups.listing import shown_id
-from groups.model import Group, Problem, TopicPartition
+from groups.model import Group, Problem, TopicPartition, each_commit
 from groups.offsets.model import PlannedChange
 from groups.offsets.plan import plan_group_deletion
 from groups.use import last_use
@@ -44,7 +46,7 @@ class GroupDeletions(CommittedChange[PlannedChange]):
         what = f"the group {shown_id(plans[0].group)}" if len(plans) == 1 else f"{len(plans)} groups"
         topics = topics_in_question(plans)
         more = f" and {topics}" if topics else ""
-        return f"delete {what} with all committed offsets{more}; this cannot be undone"
+        return f"delete {what} with all committed offsets{more}"
 
     @property
     def done(self) -> str | None:
@@ -64,6 +66,16 @@ class GroupDeletions(CommittedChange[PlannedChange]):
             for topic, partitions in (plan.described.offsets or {}).items()
             for partition, committed in partitions.items()
         }
+
+    def items_of(self, plan: PlannedChange) -> Iterator[tuple[Part, ChangedItem]]:
+        group = plan.described
+        yield (
+            None,
+            ChangedItem(kind=ItemKind.GROUP, group=group.id, type=group.type, before=group.state.value),
+        )
+        for partition, _ in each_commit(self.now.get(group.id, group.offsets)):
+            yield None, self.offset_item(plan, partition, None)
+        yield from topic_items(plan)
 
     def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:
         outcome = writer.delete_groups([plan.group for plan in self.plans_to_apply])
@@ -115,7 +127,7 @@ def delete_groups(
         change = plan_group_deletions(
             groups, read, internal_topics, with_last_use=selection.unused_for is not None, writer=writer
         )
-        carry_out(change, consent, output)
+        carry_out(change, consent, output, groups)
 
 
 def plan_group_deletions(

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from cli.consent import ConsentOptions
+from cli.consent import ClusterConsent
 from cli.options import OutputOptions, SourceOptions, option
 
 
@@ -41,7 +41,7 @@ def set_(
     unsafe: Annotated[
         bool, option("--unsafe", "Allow lower levels even if the cluster loses metadata.")
     ] = False,
-    consent: ConsentOptions,
+    consent: ClusterConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -61,4 +61,4 @@ def set_(
 
     request = LevelsRequest.parse(levels or (), release_version, downgrade=downgrade, unsafe=unsafe)
     with opened_for_change(source, execute=consent.execute) as (groups, _):
-        carry_out(plan_features(groups, request), consent, output)
+        carry_out(plan_features(groups, request), consent, output, groups)

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from cli.changing import ClusterChange, Outcome
+from cli.changing import ClusterChange, Outcome, Part
 from cli.errors import UsageError
+from cli.journal.entry import ChangedItem, ItemKind
 from cli.output import notice
 from cli.render.document import Block, Document, Text, table_of
 from cli.render.lines import Role
@@ -144,6 +145,16 @@ class FeaturesChange(ClusterChange[FeaturesPlan]):
             name, before = step.feature.name, step.feature.finalized
             if (after := now[name].finalized if name in now else 0) != before:
                 self.compared(name, CLUSTER, before, after, was_asked=was_asked)
+
+    def items_of(self, plan: FeaturesPlan) -> Iterator[tuple[Part, ChangedItem]]:
+        for step in plan.steps:
+            feature = step.feature
+            yield (
+                None,
+                ChangedItem(
+                    kind=ItemKind.FEATURE, name=feature.name, before=feature.finalized, after=step.level
+                ),
+            )
 
     def send(self) -> Iterator[Outcome]:
         levels = self.plans[0].levels

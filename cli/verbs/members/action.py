@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cli.changing import Outcome, Part, WrittenChange, carry_out, group_fields
-from cli.consent import ConsentOptions
+from cli.consent import ClusterConsent
 from cli.errors import UsageError
+from cli.journal.entry import ChangedItem, ItemKind
 from cli.options import OutputOptions, SourceOptions
 from cli.output import notice
 from cli.render.cells import partitions_text
@@ -45,6 +46,17 @@ class MembersChange(WrittenChange[MembersRemoval]):
 
     def parts(self, plan: MembersRemoval) -> Iterable[Part]:
         return [member.id for member in plan.members]
+
+    def items_of(self, plan: MembersRemoval) -> Iterator[tuple[Part, ChangedItem]]:
+        group = plan.described
+        for member in plan.members:
+            client = " at ".join(filter(None, (member.client.id, member.client.host))) or None
+            yield (
+                member.id,
+                ChangedItem(
+                    kind=ItemKind.MEMBER, group=group.id, type=group.type, name=member.id, before=client
+                ),
+            )
 
     def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:
         failures = writer.remove_members(self.plan.described, self.plan.members, self.reason or REASON)
@@ -125,7 +137,7 @@ def remove_members(
     group: str,
     options: Mapping[str, Any],
     reason: str | None,
-    consent: ConsentOptions,
+    consent: ClusterConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:
@@ -141,7 +153,9 @@ def remove_members(
     if reason is not None and len(reason) > MOST_OF_REASON:
         raise UsageError(f"--reason has {len(reason)} characters; Kafka takes at most {MOST_OF_REASON}")
     with opened_for_change(source, execute=consent.execute) as (groups, writer):
-        carry_out(plan_members_removal(groups, group, choice, reason=reason, writer=writer), consent, output)
+        carry_out(
+            plan_members_removal(groups, group, choice, reason=reason, writer=writer), consent, output, groups
+        )
 
 
 def plan_members_removal(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.consent import ConsentOptions
+from cli.consent import ClusterConsent
 from cli.options import OutputOptions, SourceOptions, option
 
 _which = partial(option, rich_help_panel="Members")
@@ -38,7 +38,7 @@ def remove(
     reason: Annotated[
         str | None, option("--reason", "Reason for the broker's log; at most 255 characters.", "TEXT")
     ] = None,
-    consent: ConsentOptions,
+    consent: ClusterConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:

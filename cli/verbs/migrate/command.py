@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cli.consent import ConsentOptions
+from cli.consent import ClusterConsent
 from cli.options import OutputOptions, SourceOptions
 from cli.verbs.migrate.options import FleetOptions, RunOptions
 
@@ -23,7 +23,7 @@ def migrate(
     ],
     run: RunOptions,
     fleet: FleetOptions,
-    consent: ConsentOptions,
+    consent: ClusterConsent,
     source: SourceOptions,
     output: OutputOptions,
 ) -> None:

@@ -58,7 +58,9 @@ def delete_offsets(
             if named or plan.offsets:  # a group without such offsets is left out unless it is named
                 plans.append(plan)
         problems = (*problems, *with_close_names(groups, tuple(absent)), *read.others)
-        carry_out(OffsetsDeletions(plans=tuple(plans), problems=problems, writer=writer), consent, output)
+        carry_out(
+            OffsetsDeletions(plans=tuple(plans), problems=problems, writer=writer), consent, output, groups
+        )
 
 
 def export_offsets(

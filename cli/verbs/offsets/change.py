@@ -6,6 +6,8 @@ from operator import attrgetter
 from typing import ClassVar, TypeVar
 
 from cli.changing import CommittedChange, Outcome, Part, group_fields
+from cli.journal.entry import ChangedItem
+from cli.journal.items import topic_items
 from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
 from cli.verbs.internal_topics import delete_topics_of, topic_tables, topics_data, topics_in_question
@@ -68,6 +70,11 @@ class OffsetsChange(_OfOffsets[GroupChange]):
     def committed_before(self, plan: GroupChange) -> Mapping[TopicPartition, int | None]:
         return {change.place: change.before for change in plan.changes}
 
+    def items_of(self, plan: GroupChange) -> Iterator[tuple[Part, ChangedItem]]:
+        for change in plan.changes:
+            yield change.place, self.offset_item(plan, change.place, change.after)
+        yield from topic_items(plan)
+
     def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:
         share, others = _by_kind(self.plans_to_apply)
         yield _flat(writer.commit(self._changes(others), self.topic_ids))
@@ -120,6 +127,10 @@ class OffsetsDeletions(_OfOffsets[OffsetsDeletion]):
 
     def committed_before(self, plan: OffsetsDeletion) -> Mapping[TopicPartition, int | None]:
         return dict(plan.offsets)
+
+    def items_of(self, plan: OffsetsDeletion) -> Iterator[tuple[Part, ChangedItem]]:
+        for place in plan.places:
+            yield place, self.offset_item(plan, place, None)
 
     def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]:
         share, others = _by_kind(self.plans_to_apply)

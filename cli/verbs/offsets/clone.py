@@ -50,7 +50,7 @@ def clone_offsets(
                 )
         with opened_for_change(source, execute=consent.execute) as (groups, writer):
             wait_until_empty(groups, [target], consent)
-            carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output)
+            carry_out(plan_clone(groups, origin, target, scopes, writer), consent, output, groups)
         return
     request = copy_request(origin, target, scopes, cluster)
     with (
@@ -58,7 +58,7 @@ def clone_offsets(
         opened_for_change(cluster.source, execute=consent.execute) as (there, writer),
     ):
         wait_until_empty(there, [target], consent)
-        carry_out(plan_cluster_clone(groups, there, request, writer), consent, output)
+        carry_out(plan_cluster_clone(groups, there, request, writer), consent, output, there)
 
 
 def plan_clone(

@@ -60,7 +60,7 @@ def reset_offsets(
             types=types,
             internal_topics=internal_topics,
         )
-        carry_out(change, consent, output)
+        carry_out(change, consent, output, groups)
 
 
 def import_offsets(
@@ -75,7 +75,7 @@ def import_offsets(
         change = plan_resets(
             cluster, request, groups, named=True, writer=writer, command="offsets import", facts=facts
         )
-        carry_out(change, consent, output)
+        carry_out(change, consent, output, cluster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

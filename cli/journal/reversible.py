@@ -1,0 +1,36 @@
+"""What of a change `kohort undo` cannot restore, and why."""
+
+from collections.abc import Iterable, Iterator
+
+from cli.journal.entry import ChangedItem, ItemKind
+from groups.counts import counted
+
+_NEVER = (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP)
+
+
+def is_reversible(item: ChangedItem) -> bool:
+    """Whether `kohort undo` can restore an item, unless the cluster refuses."""
+    return item.kind not in _NEVER
+
+
+def irreversible(items: Iterable[ChangedItem]) -> tuple[str, ...]:
+    """Sentences about what cannot be restored, for the preview of a change."""
+    return tuple(_sentences(list(items)))
+
+
+def _sentences(items: list[ChangedItem]) -> Iterator[str]:
+    members = sum(item.kind is ItemKind.MEMBER for item in items)
+    if members:
+        yield f"kohort undo cannot restore {counted(members, 'removed member')}: a running client rejoins by itself"
+    topics = sum(item.kind is ItemKind.TOPIC for item in items)
+    if topics:
+        yield f"kohort undo cannot restore {counted(topics, 'internal topic')}: the records are lost"
+    for item in items:
+        if item.kind is ItemKind.FEATURE and _is_lower(item):
+            yield (
+                f"kohort undo can raise {item.name} again, but not restore what brokers delete with the lower level"
+            )
+
+
+def _is_lower(item: ChangedItem) -> bool:
+    return isinstance(item.before, int) and isinstance(item.after, int) and item.after < item.before
