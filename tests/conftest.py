@@ -3,6 +3,7 @@
 import gc
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # the tests themselves, which no collection needs to walk
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_ones_journal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the entries of changes, which tests and their children make by the thousand, out of the developer's home."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.delenv("KOHORT_JOURNAL", raising=False)
+        yield
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:

@@ -20,7 +20,7 @@ from tests.support.signals import handled_interrupts
 
 IS_REAL = os.environ.get("KOHORT_BROKER") == "real"
 """Whether all tests of this folder run on a real broker."""
-VARIABLES = ("CONFIG", "CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "TIMEOUT", "OUTPUT")
+VARIABLES = ("CONFIG", "CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "TIMEOUT", "OUTPUT", "JOURNAL", "AGENT")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,7 +28,7 @@ def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep commands that run inside this process and the developer's own contexts and data apart. Not the cache: it
     contains only jars, which would be fetched again."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("CONFIG", "DATA", "STATE"):
+        for name in ("CONFIG", "DATA"):
             patch.setenv(f"XDG_{name}_HOME", str(tmp_path_factory.mktemp(name.lower())))
         for name in VARIABLES:
             patch.delenv(f"KOHORT_{name}", raising=False)

@@ -1,5 +1,6 @@
 """Stories: commands one after the other on a broker, whose whole answers are recorded."""
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -7,6 +8,8 @@ from contextlib import contextmanager
 from tests.cli.offset_rig import OffsetRig
 from tests.kafka.members import fresh_name
 from tests.support.golden import assert_recorded
+
+_UNDO = re.compile("kohort undo [0-9A-F]{8}")
 
 
 class Story:
@@ -42,6 +45,7 @@ class Story:
         self._add(f"committed by {', '.join(groups)}", "\n".join(lines))
 
     def _add(self, heading: str, text: str) -> None:
+        text = _UNDO.sub("kohort undo ID", text).replace(self.rig.broker.bootstrap, "HOST:PORT")
         for name, real in sorted(self.names.items(), key=lambda pair: -len(pair[1])):
             text = text.replace(real, name)
         self.answers[f"{len(self.answers) + 1}. {heading}"] = text

@@ -44,7 +44,7 @@ def test_end_of_input_is_no_yes(rig: OffsetRig, topic: str) -> None:
     group = rig.group({(topic, 0): 3})
     ended = rig.asked(f"delete {group} --execute", answer="\x04")
     assert (ended.status, group in ended.stdout) == (1, True)
-    assert "this cannot be undone" in ended.terminal
+    assert "with all committed offsets" in ended.terminal
     assert rig.committed(group) == {(topic, 0): 3}
 
 

@@ -126,7 +126,7 @@ def test_a_setting_applies_to_its_type_of_group(rig: OffsetRig, members: Members
     member = members.confluent(rig.broker, group, [topic], group_protocol="consumer")
     member.wait_assignment({topic: [0]})
     done = rig.ours("config set", group, f"{SESSION}=9000", "--execute", "--yes")
-    assert (done.status, done.stderr) == (0, f"kohort: changed 1 setting of {group}\n")
+    assert (done.status, done.stderr.splitlines()[0]) == (0, f"kohort: changed 1 setting of {group}")
     rig.ours("config unset", group, SESSION, "--execute", "--yes")
 
 
