@@ -20,7 +20,9 @@ from tests.support.signals import handled_interrupts
 
 IS_REAL = os.environ.get("KOHORT_BROKER") == "real"
 """Whether all tests of this folder run on a real broker."""
-VARIABLES = ("CONFIG", "CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "TIMEOUT", "OUTPUT", "JOURNAL", "AGENT")
+VARIABLES = (
+    "CONFIG", "CONTEXT", "BOOTSTRAP_SERVER", "COMMAND_CONFIG", "SNAPSHOT", "TIMEOUT", "OUTPUT", "JOURNAL", "AGENT",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session", autouse=True)
