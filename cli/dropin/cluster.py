@@ -61,12 +61,13 @@ def by_name(name: str) -> bytes:
     return name.encode("utf-16-be", "surrogatepass")
 
 
-def list_consumer_groups(source: LiveSource) -> tuple[list[GroupListing], ExitStatus]:
-    """Groups of consumers, by name. Where groups may be missing is printed. Raises ToolFailure: no broker lists any."""
-    from wire.client.groups import list_groups
+def list_groups(source: LiveSource, *types: GroupType) -> tuple[list[GroupListing], ExitStatus]:
+    """Groups of some types, by name. Where groups may be missing is printed. Raises ToolFailure: no broker lists
+    any."""
+    from wire.client.groups import list_groups as listed_by
 
     if isinstance(source, WireSource):
-        listing = list_groups(source.client)
+        listing = listed_by(source.client)
         if not listing.groups:
             raise_failure(
                 why for why in listing.failed.values() if why.code != ErrorCode.LEADER_NOT_AVAILABLE
@@ -79,13 +80,14 @@ def list_consumer_groups(source: LiveSource) -> tuple[list[GroupListing], ExitSt
         read = source.list_groups()
         _raise_problem(read.problems)
         listed, status = read.items, ExitStatus.DONE
-    groups = [
-        group
-        for group in listed
-        if group.type in (GroupType.CLASSIC, GroupType.CONSUMER)
-        and group.protocol_type in CONSUMER_PROTOCOL_TYPES
-    ]
+    groups = [group for group in listed if group.type in types]
     return sorted(groups, key=lambda group: by_name(group.id)), status
+
+
+def list_consumer_groups(source: LiveSource) -> tuple[list[GroupListing], ExitStatus]:
+    """Groups of consumers, as by `list_groups`."""
+    listed, status = list_groups(source, GroupType.CLASSIC, GroupType.CONSUMER)
+    return [group for group in listed if group.protocol_type in CONSUMER_PROTOCOL_TYPES], status
 
 
 def chosen_groups(options: Options, source: LiveSource) -> tuple[list[str], ExitStatus]:

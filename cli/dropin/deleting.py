@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from cli.dropin.cluster import by_name, chosen_groups, client_of
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, error_message, exception_text, status_of
-from cli.dropin.parse import Options, java_number
+from cli.dropin.flags import java_number
+from cli.dropin.parse import Options
 from cli.dropin.printing import print_error, remark_unknown, row, width_of
 from cli.render.cells import MISSING
 from cli.sources.live import LiveSource

@@ -1,9 +1,11 @@
-"""The `kohort-consumer-groups` command: its actions, and the only place that turns its errors into exit statuses."""
+"""The `kohort-consumer-groups` command, and how it and the stand-ins for other tools run: the only place that turns
+their errors into exit statuses."""
 
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
@@ -21,9 +23,21 @@ Run = Callable[[Options, "LiveSource"], int]
 """Carries out an action, prints like the tool, and returns the exit status."""
 
 
-def action_of(action: Action) -> Run:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A command line tool of Kafka. `report` prints why its command failed, `failed` is its exit status then: None for
+    that of the error, where the tool itself exits with 0."""
+
+    parse: Callable[[Sequence[str]], Options]
+    action_of: Callable[[Options], Run]
+    report: Callable[[str], None]
+    usage: str | None = None  # The file of its help, if it does not depend on the release
+    failed: ExitStatus | None = None
+
+
+def action_of(options: Options) -> Run:
     """The function of an action; each process pays for the import of one."""
-    match action:
+    match options.action:
         case Action.LIST:
             from cli.dropin.describing import run_list as run
         case Action.DESCRIBE:
@@ -39,7 +53,19 @@ def action_of(action: Action) -> Run:
     return run
 
 
+def failing(subject: str) -> Callable[[str], None]:
+    """The report of a tool for groups of one type."""
+    return lambda reason: print_error(f"Executing {subject} command failed due to {reason}")
+
+
+CONSUMER_GROUPS = Tool(parse=parse, action_of=action_of, report=failing("consumer group"))
+
+
 def main() -> None:
+    run_tool(CONSUMER_GROUPS)
+
+
+def run_tool(tool: Tool) -> NoReturn:
     """Run the command line of this process; no traceback reaches a user unless KOHORT_DEBUG asks for it."""
     if sys.stdout is None:
         _end(_report("standard output is closed"))
@@ -48,7 +74,7 @@ def main() -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout = Output(sys.stdout.fileno(), sys.stdout.encoding)
     try:
-        status = run(sys.argv[1:])
+        status = run(sys.argv[1:], tool)
     except KeyboardInterrupt:
         status = ExitStatus.INTERRUPTED
     error = sys.stdout.finish() if isinstance(sys.stdout, Output) else None
@@ -69,12 +95,12 @@ def _end(status: int) -> NoReturn:
     sys.exit(int(status))
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], tool: Tool = CONSUMER_GROUPS) -> int:
     """Run the command line, and return the exit status."""
     stop = Stop()
     try:
         wording()
-        options = parse(arguments)
+        options = tool.parse(arguments)
         if options.action is Action.VALIDATE_REGEX:
             from cli.dropin.validating import run_validation as validate
 
@@ -82,7 +108,7 @@ def run(arguments: Sequence[str]) -> int:
         from cli.dropin.cluster import open_cluster
 
         with open_cluster(options) as source:
-            action = action_of(options.action)
+            action = tool.action_of(options)
             if not options.changes:
                 return action(options, source)
             if isinstance(sys.stdout, Output):
@@ -97,7 +123,7 @@ def run(arguments: Sequence[str]) -> int:
         return ExitStatus.DONE
     except ToolUsageError as error:
         own = f"\n{OF_THE_DOCUMENT}" if str(error) == wording().purpose else ""
-        print_remark(f"{error}\n{usage()}{own}")
+        print_remark(f"{error}\n{usage(tool.usage)}{own}")
         return error.status
     except Stopped as stopped:
         print_remark(f"Stopped before all answers came. {MAY_BE_DONE}")
@@ -107,7 +133,7 @@ def run(arguments: Sequence[str]) -> int:
             raise
         reason = str(error) if is_expected(error) else fault(error, "KOHORT_DEBUG=1")
         # If standard output has failed, this fails too, and `main` reports it.
-        print_error(f"Executing consumer group command failed due to {reason}")
+        tool.report(reason)
         if isinstance(error, ToolFailure) and error.reason:
             print_remark(error.reason)
-        return exit_status(error) if stop.status is None else stop.status
+        return tool.failed or exit_status(error) if stop.status is None else stop.status

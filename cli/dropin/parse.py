@@ -1,25 +1,25 @@
 """Parse arguments into `Options`, with the tool's own messages for invalid ones."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from cli.dropin.errors import BadValue, ToolUsageError, VersionRequested
+from cli.dropin.errors import BadValue, ToolUsageError
+from cli.dropin.flags import (
+    ParsedFlags,
+    Value,
+    check_at_most_one,
+    check_exclusive,
+    check_one_of,
+    known_flags,
+    long_value,
+    read_command,
+    single_value,
+)
 from cli.dropin.printing import print_remark
 from cli.dropin.wording import wording
-from wire.java_text import JAVA
-
-
-class Value(Enum):
-    """Whether a flag takes a value."""
-
-    NONE = auto()
-    OPTIONAL = auto()
-    REQUIRED = auto()
-
 
 _BY_VALUE = {
     Value.NONE: "all-groups all-topics delete delete-offsets describe dry-run execute export help list members "
@@ -28,9 +28,7 @@ _BY_VALUE = {
     Value.REQUIRED: "bootstrap-server by-duration command-config from-file group shift-by timeout to-datetime "
     "to-offset topic validate-regex",
 }
-FLAGS: Mapping[str, Value] = dict(
-    sorted((flag, takes) for takes, flags in _BY_VALUE.items() for flag in flags.split())
-)
+FLAGS: Mapping[str, Value] = known_flags(_BY_VALUE)
 
 
 VERIFY_REGEX = "verify-regex"
@@ -41,57 +39,6 @@ OF_THE_DOCUMENT = (
     "--verify-regex is another name of --validate-regex."
 )
 """What the usage of the tool does not contain."""
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedFlags:
-    """The flags of one command line: by name, the values in the order given (none if it has no value)."""
-
-    values: dict[str, list[str]] = field(default_factory=dict)
-
-    def has(self, *flags: str) -> bool:
-        """Whether one of the flags was given."""
-        return any(flag in self.values for flag in flags)
-
-    def all(self, flag: str) -> list[str]:
-        """The values of a flag that may be repeated."""
-        return self.values.get(flag, [])
-
-
-def read_flags(arguments: Sequence[str]) -> ParsedFlags:
-    """Read arguments; ToolUsageError for an unknown flag and for a missing value."""
-    flags = ParsedFlags()
-    rest = list(reversed(arguments))
-    while rest:
-        argument = rest.pop()
-        if argument == "--":
-            break
-        if not _looks_like_a_flag(argument):
-            continue
-        name, equals, value = argument.removeprefix("-").removeprefix("-").partition("=")
-        if name == VERIFY_REGEX:
-            name = Action.VALIDATE_REGEX.value
-        if name not in FLAGS:
-            # After a single hyphen, joptsimple parses one-letter flags, and reports the first letter.
-            unknown = name if argument.startswith("--") else argument[1]
-            raise ToolUsageError(f"{unknown} is not a recognized option")
-        values = flags.values.setdefault(name, [])
-        takes = FLAGS[name]
-        if takes is Value.NONE:
-            continue
-        if equals:
-            values.append(value)
-        elif takes is Value.REQUIRED:
-            if not rest:
-                raise ToolUsageError(f"Option {name} requires an argument")
-            values.append(rest.pop())
-        elif rest and not _looks_like_a_flag(rest[-1]):
-            values.append(rest.pop())
-    return flags
-
-
-def _looks_like_a_flag(argument: str) -> bool:
-    return argument.startswith("-") and argument != "-"
 
 
 DEFAULT_TIMEOUT_MS = 30_000
@@ -117,7 +64,6 @@ _SWITCHES = (
     "to-latest", "to-current",
 )  # fmt: skip
 """Flags of `Options` without a value."""
-_NUMBER = re.compile(r"([+-]?)0*(\d{1,19})")
 
 
 class Action(Enum):
@@ -165,6 +111,9 @@ class Options:
     from_file: Path | None = None
 
     regex: str | None = None  # The regex of VALIDATE_REGEX
+    flags: ParsedFlags = field(
+        default_factory=ParsedFlags
+    )  # All flags; those of one tool only are nowhere else
 
     @property
     def changes(self) -> bool:
@@ -176,27 +125,23 @@ class Options:
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line; warn on stderr if a reset has no `--execute`. Raises ToolUsageError or
     VersionRequested. Raises BadValue: for a value that the tool rejects only while it runs."""
-    # As Java reads them: bytes that are not UTF-8 become replacement characters.
-    flags = read_flags([text.encode("utf-8", "surrogateescape").decode("utf-8", JAVA) for text in arguments])
-    lonely = [flag for flag, others in ONLY_WITH if flags.has(flag) and not flags.has(*others)]
-    if lonely and not flags.has("help", "version"):
-        names = ", ".join(lonely)
-        raise ToolUsageError(f"Option(s) [{names}] are unavailable given other options on the command line")
-    if not arguments or flags.has("help"):
-        raise ToolUsageError(wording().purpose)
-    if flags.has("version"):
-        raise VersionRequested
+    aliases = {VERIFY_REGEX: Action.VALIDATE_REGEX.value}
+    flags = read_command(arguments, FLAGS, wording().purpose, only_with=ONLY_WITH, aliases=aliases)
     actions = [action for action in Action if flags.has(action.value)]
     if actions == [Action.DESCRIBE, Action.VALIDATE_REGEX] and flags.has("bootstrap-server"):
-        _check_exclusive("group", ["all-groups"], flags)
+        check_exclusive("group", ["all-groups"], flags)
         return _validation(flags)
     _check_combination(flags)
+    action = only_action(flags, ", ".join(f"--{action.value}" for action in Action))
+    return _validation(flags) if action is Action.VALIDATE_REGEX else options_of(action, flags)
+
+
+def only_action(flags: ParsedFlags, names: str) -> Action:
+    """The action of a command line. Raises ToolUsageError: not exactly one of the `names`."""
+    actions = [action for action in Action if flags.has(action.value)]
     if len(actions) != 1:
-        names = ", ".join(f"--{action.value}" for action in Action)
         raise ToolUsageError(f"Command must include exactly one action: {names}")
-    if actions == [Action.VALIDATE_REGEX]:
-        return _validation(flags)
-    return _options(actions[0], flags)
+    return actions[0]
 
 
 def _validation(flags: ParsedFlags) -> Options:
@@ -205,7 +150,7 @@ def _validation(flags: ParsedFlags) -> Options:
     servers, config = flags.all("bootstrap-server"), flags.all("command-config")
     return Options(
         action=Action.VALIDATE_REGEX,
-        regex=_single("validate-regex", flags, ToolUsageError),
+        regex=single_value("validate-regex", flags, ToolUsageError),
         bootstrap_server=servers[0] if servers else "",
         command_config=Path(config[0]) if config else None,
         groups=tuple(flags.all("group")) if describes else (),
@@ -217,14 +162,14 @@ def _check_combination(flags: ParsedFlags) -> None:
     if not flags.has("validate-regex", "bootstrap-server"):
         raise ToolUsageError('Missing required argument "[bootstrap-server]"')
     if flags.has("describe"):
-        _check_groups_named("describe", flags)
+        check_one_of("describe", ("all-groups", "group"), flags)
         if sum(flags.has(flag) for flag in ("members", "offsets", "state")) > 1:
             options = "[members], [offsets], [state]"
             raise ToolUsageError(f"Option [describe] takes at most one of these options: {options}")
-        if flags.has("state") and _single("state", flags, ToolUsageError) is not None:
+        if flags.has("state") and single_value("state", flags, ToolUsageError) is not None:
             raise ToolUsageError("Option [describe] does not take a value for [state]")
     if flags.has("delete"):
-        _check_groups_named("delete", flags)
+        check_one_of("delete", ("all-groups", "group"), flags)
         if flags.has("topic"):
             what = "topic-specific offset deletion from a consumer group"
             raise ToolUsageError(f"The consumer does not support {what}.")
@@ -235,49 +180,38 @@ def _check_combination(flags: ParsedFlags) -> None:
             raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
         if not flags.has("dry-run", "execute"):
             print_remark(NO_EXECUTE)
-        _check_groups_named("reset-offsets", flags)
-        for scenario in SCENARIOS:
-            _check_exclusive(scenario, [other for other in SCENARIOS if other != scenario], flags)
-    _check_exclusive("group", ["all-groups"], flags)
-    _check_exclusive("group", ["list"], flags)
-    _check_exclusive("topic", ["describe", "list"], flags)
+        check_one_of("reset-offsets", ("all-groups", "group"), flags)
+        check_at_most_one(SCENARIOS, flags)
+    check_exclusive("group", ["all-groups"], flags)
+    check_exclusive("group", ["list"], flags)
+    check_exclusive("topic", ["describe", "list"], flags)
 
 
-def _check_groups_named(action: str, flags: ParsedFlags) -> None:
-    if not flags.has("group", "all-groups"):
-        raise ToolUsageError(f"Option [{action}] takes one of these options: [all-groups], [group]")
-
-
-def _check_exclusive(flag: str, others: Sequence[str], flags: ParsedFlags) -> None:
-    for other in others:
-        if flags.has(flag) and flags.has(other):
-            raise ToolUsageError(f'Option "[{flag}]" can\'t be used with option "[{other}]"')
-
-
-def _options(action: Action, flags: ParsedFlags) -> Options:
-    """The options, checked in the tool's order."""
-    config = _single("command-config", flags)
-    server = _single("bootstrap-server", flags)
-    offsets = [_long("to-offset", text) for text in flags.all("to-offset")]
+def options_of(action: Action, flags: ParsedFlags, *, topics: str = "topic") -> Options:
+    """The options, checked in the tool's order. `topics`: the flag that names topics."""
+    config = single_value("command-config", flags)
+    server = single_value("bootstrap-server", flags)
+    offsets = [long_value("to-offset", text) for text in flags.all("to-offset")]
     files, moments = flags.all("from-file"), flags.all("to-datetime")
     _check_named(server or "", config, files)
     switches: dict[str, Any] = {flag.replace("-", "_"): flags.has(flag) for flag in _SWITCHES}
-    duration, shift, timeout = (_single(flag, flags) for flag in ("by-duration", "shift-by", "timeout"))
+    duration, shift, timeout = (single_value(flag, flags) for flag in ("by-duration", "shift-by", "timeout"))
     return Options(
         action=action,
         bootstrap_server=server or "",
         command_config=None if config is None else Path(config),
         groups=tuple(flags.all("group")),
-        topics=tuple(flags.all("topic")),
+        topics=tuple(flags.all(topics)),
+        flags=flags,
         **switches,
-        state=(_single("state", flags) or "") if flags.has("state") else None,
-        type=(_single("type", flags) or "") if flags.has("type") else None,
+        state=(single_value("state", flags) or "") if flags.has("state") else None,
+        type=(single_value("type", flags) or "") if flags.has("type") else None,
         to_offset=offsets[0] if offsets else None,
         from_file=Path(files[0]) if files else None,
         to_datetime=moments[0] if moments else None,
         by_duration=duration,
-        shift_by=None if shift is None else _long("shift-by", shift),
-        timeout_ms=DEFAULT_TIMEOUT_MS if timeout is None else _long("timeout", timeout),
+        shift_by=None if shift is None else long_value("shift-by", shift),
+        timeout_ms=DEFAULT_TIMEOUT_MS if timeout is None else long_value("timeout", timeout),
     )
 
 
@@ -291,28 +225,3 @@ def _check_named(server: str, config: str | None, files: Sequence[str]) -> None:
         raise BadValue("--command-config is empty: name a properties file, or leave it out")
     if "" in files:
         raise BadValue("java.io.IOException: Unable to read file ")
-
-
-def _single(flag: str, flags: ParsedFlags, error: type[Exception] = BadValue) -> str | None:
-    """The value of a flag that may have at most one; None if it has none."""
-    values = flags.all(flag)
-    if len(values) > 1:
-        raise error(f"Found multiple arguments for option {flag}, but you asked for only one")
-    return values[0] if values else None
-
-
-def _long(flag: str, text: str) -> int:
-    number = java_number(text, 64)
-    if number is None:
-        raise BadValue(f"Cannot parse argument '{text}' of option {flag}")
-    return number
-
-
-def java_number(text: str, bits: int) -> int | None:
-    """A number as Java's `Integer` and `Long` read it; None if there is no such number in `bits`."""
-    match = _NUMBER.fullmatch(text)
-    if match is None:
-        return None
-    number = int("".join(match.groups()))
-    limit = 1 << (bits - 1)
-    return number if -limit <= number < limit else None

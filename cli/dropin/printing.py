@@ -76,7 +76,7 @@ class Output(TextIOWrapper):
 
 def print_error(message: str) -> None:
     """Print an error to standard output, like the tool."""
-    print(f"\nError: {_safe(message)}")
+    print(f"\nError: {safe_lines(message)}")
 
 
 def print_remark(message: str) -> None:
@@ -84,7 +84,7 @@ def print_remark(message: str) -> None:
     if sys.stderr is None:  # print would use stdout
         return
     try:
-        print(_safe(message), file=sys.stderr)
+        print(safe_lines(message), file=sys.stderr)
     except OSError:
         discard(sys.stderr)
 
@@ -104,13 +104,22 @@ def remark_unknown(failures: Iterable[Failure | None]) -> None:
         print_remark(MAY_BE_DONE)
 
 
-def _safe(message: str) -> str:
+def safe_lines(message: str) -> str:
+    """A message without control characters but the ends of its lines."""
     return "\n".join(map(safe_text, message.split("\n")))
 
 
-def usage() -> str:
+def purpose_and_usage(file: str) -> tuple[str, str]:
+    """What a tool prints for `--help`: a sentence or more, empty where `wording` has it, and the text that it also
+    prints below an error; both without a line end."""
+    text = files("cli.dropin").joinpath(file).read_text(encoding="utf-8").removesuffix("\n")
+    purpose, _, usage = f"\n{text}".partition("\nOption ")
+    return purpose.removeprefix("\n"), f"Option {usage}"
+
+
+def usage(file: str | None = None) -> str:
     """The text that the tool prints below an error, without a line end."""
-    return files("cli.dropin").joinpath(wording().usage).read_text(encoding="utf-8").removesuffix("\n")
+    return purpose_and_usage(file or wording().usage)[1]
 
 
 def width_of(values: Iterable[str], narrowest: int = NARROWEST) -> int:

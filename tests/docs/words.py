@@ -17,6 +17,7 @@ NOT_OURS = (
     "cli/dropin/errors.py",  # Kafka's messages, help and descriptions
     "cli/dropin/usage.txt",
     "cli/dropin/usage-4.3.1.txt",
+    "cli/dropin/usage-streams-reset.txt",
     "coordinator/configs/kafka.tsv",
     "tests/coordinator/simulation/stories/recorded/",  # what clients sent
     "tests/golden/classic_streams/groups.yaml",

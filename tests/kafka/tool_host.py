@@ -10,8 +10,10 @@ from tests.kafka.programs import SILENT, Answerer
 Completed = subprocess.CompletedProcess[str]
 
 CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+GROUPS = "org.apache.kafka.tools.GroupsCommand"
 SHARE_GROUPS = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 STREAMS_GROUPS = "org.apache.kafka.tools.streams.StreamsGroupCommand"
+STREAMS_RESET = "org.apache.kafka.tools.StreamsResetter"
 DUMP_LOG = "org.apache.kafka.tools.DumpLogSegments"
 
 LOGGING = (

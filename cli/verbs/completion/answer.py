@@ -15,7 +15,8 @@ from typer._click.shell_completion import CompletionItem, _resolve_context, _res
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import Typer, get_command
 
-from cli.dropin.parse import FLAGS, Value
+from cli.dropin.flags import Value
+from cli.dropin.parse import FLAGS
 from cli.verbs.completion.values import Described, Values, values_of
 
 VARIABLE = "_KOHORT_COMPLETE"

@@ -115,13 +115,11 @@ REFUSED_CONNECTION = (
     "check host and port, and that the broker runs."
 )
 NO_SERVER = "no bootstrap server is given: write it as host:port, for example broker-1:9092"
+NO_PORT = "'nocolon' is not a broker address: write it as host:port, for example broker-1:9092 or [::1]:9092"
 NO_CLUSTER = [
     *(helpless(f"--bootstrap-server 127.0.0.1:1 {line} --timeout 1000", REFUSED_CONNECTION)
       for line in ("--list", "--describe --group a")),
-    helpless(
-        "--bootstrap-server nocolon --list",
-        "'nocolon' is not a broker address: write it as host:port, for example broker-1:9092 or [::1]:9092",
-    ),
+    helpless("--bootstrap-server nocolon --list", NO_PORT),
     helpless(
         "--bootstrap-server localhost:9092 --list --command-config /nowhere/client.properties",
         "/nowhere/client.properties: the file does not exist. Check the path.",

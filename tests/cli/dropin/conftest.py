@@ -8,6 +8,7 @@ import pytest
 
 from cli.dropin.wording import VARIABLE
 from tests.cli.dropin.harness import Scene, Stage
+from tests.cli.dropin.modern_scene import modern_groups
 from tests.cli.dropin.scenes import SILENCE, properties_files, quiet_cluster, steering_group
 from tests.cli.fleet import Fleet
 from tests.kafka.broker import Broker
@@ -61,3 +62,18 @@ def silent_scene() -> Iterator[Scene]:
     """Give a port where connections are taken and nothing is answered, as by a broker that is stopped or overloaded."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield Scene(names={"silent": f"127.0.0.1:{server.getsockname()[1]}"})
+
+
+@pytest.fixture(scope="module")
+def modern_scene(
+    kafka_broker: Broker,
+    kafka_jars: Path,
+    java_host: JavaHost,
+    tools: ToolHost,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Scene]:
+    """Give share and streams groups, by what is the matter with them."""
+    with modern_groups(
+        kafka_broker, kafka_jars, java_host, tools, tmp_path_factory.mktemp("modern")
+    ) as names:
+        yield Scene(names=names)

@@ -9,13 +9,38 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
-from cli.dropin.main import main
+from cli.dropin import groups, main, parse
+from cli.dropin.flags import Value
 from cli.dropin.parse import OF_THE_DOCUMENT
 from cli.dropin.printing import usage
 from tests.cli import command
 from tests.cli.command import Answer
 from tests.kafka.broker import Broker
-from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
+from tests.kafka.tool_host import CONSUMER_GROUPS, GROUPS, ToolHost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """A tool and its stand-in."""
+
+    theirs: str  # The class with the tool's `main`
+    ours: Callable[[], None]
+    flags: Mapping[str, Value]
+    usage: str | None = None
+    fails: str  # What precedes the reason of a failed command
+
+
+PAIRS = {
+    "consumer-groups": Pair(
+        theirs=CONSUMER_GROUPS, ours=main.main, flags=parse.FLAGS,
+        fails="\nError: Executing consumer group command failed due to ",
+    ),
+    "groups": Pair(
+        theirs=GROUPS, ours=groups.main, flags=groups.FLAGS, usage="usage-groups.txt",
+        fails="Error while executing groups command : ",
+    ),
+}  # fmt: skip
+"""By the name of the program without `kohort-`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +51,19 @@ class Scene:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A command line. `--bootstrap-server` is put before it where `connects`."""
+    """A command line of a program of `PAIRS`. `--bootstrap-server` is put before it where `connects`."""
 
     line: str
+    program: str = "consumer-groups"
     scene: str = "fleet"
     differs: tuple[str, ...] = ()  # Accepted differences, in the order in which they are applied
     status: int | None = None  # Our exit status, where `exit-status` is one of the differences
     more: str = ""  # What ours says beyond the tool, or instead, where the difference is one of words
     connects: bool = True
+
+    @property
+    def pair(self) -> Pair:
+        return PAIRS[self.program]
 
     def __str__(self) -> str:
         return self.line[:120] or "(no arguments)"
@@ -66,9 +96,10 @@ _TRACE = re.compile(r"( at \[Source: |\t(at |\.\.\. \d+ more|Suppressed: ))")
 
 
 def _parser_trace(theirs: Answer, case: Case) -> Answer:
-    """The message of joptsimple's exception, and the usage instead of the trace."""
-    match = re.match(r"joptsimple\.\w+: (.*)\n\tat ", theirs.stderr)
-    return replace(theirs, stderr=f"{match.group(1)}\n{usage()}\n") if match else theirs
+    """The message of the exception, and the usage instead of the trace."""
+    message = theirs.stderr.partition("\n")[0]
+    message = re.sub(r"^joptsimple\.\w+: ", "", message)
+    return replace(theirs, stderr=_in_order(f"{message}\n{usage(case.pair.usage)}\n"))
 
 
 def _control_characters(theirs: Answer, case: Case) -> Answer:
@@ -101,14 +132,13 @@ def _document_regex(theirs: Answer, case: Case) -> Answer:
     return Answer(status=case.status, stdout=f"{case.more}\n", stderr="")
 
 
-_FAILED = "\nError: Executing consumer group command failed due to "
 DIFFERENCES: dict[str, Difference] = {
     "exit-status": lambda theirs, case: replace(theirs, status=case.status),  # type: ignore[arg-type]
     "stack-trace": _stack_trace,
     "parser-trace": _parser_trace,
     "reason": lambda theirs, case: replace(theirs, stderr=f"{case.more}\n"),
-    "own-words": lambda theirs, case: replace(theirs, stdout=f"{_FAILED}{case.more}\n"),
-    "properties": lambda theirs, case: replace(theirs, stderr="", stdout=f"{_FAILED}{case.more}\n"),
+    "own-words": lambda theirs, case: replace(theirs, stdout=f"{case.pair.fails}{case.more}\n"),
+    "properties": lambda theirs, case: replace(theirs, stderr="", stdout=f"{case.pair.fails}{case.more}\n"),
     "partial-answer": lambda theirs, case: replace(theirs, stdout=case.more),
     "control-characters": _control_characters,
     "version": lambda theirs, _: replace(
@@ -132,24 +162,24 @@ class Stage:
         """Run both tools on the scene; AssertionError where they differ in another way than the case says."""
         arguments = case.arguments(scene.names, scene.broker or self.broker)
         case = replace(case, more=filled(case.more, scene.names))
-        theirs = run_tool(self.tools, arguments)
-        ours = normalized(run_here(arguments))
+        theirs = run_tool(self.tools, arguments, case.pair)
+        ours = normalized(run_here(arguments, case.pair))
         for name in case.differs:
             changed = DIFFERENCES[name](theirs, case)
             assert changed != theirs, f"{case}: there is no difference {name}"
             theirs = changed
-        if "--reset-offsets" in arguments:
+        if "--reset-offsets" in arguments or case.scene == "modern":
             ours, theirs = unordered(ours), unordered(theirs)
         assert ours == theirs, f"{shlex.join(arguments)}\nexpected: {theirs}\nours:     {ours}"
 
 
-def run_here(arguments: Sequence[str]) -> Answer:
-    return command.run_here(main, "kohort-consumer-groups", arguments)
+def run_here(arguments: Sequence[str], pair: Pair = PAIRS["consumer-groups"]) -> Answer:
+    return command.run_here(pair.ours, "kohort", arguments)
 
 
-def run_tool(tools: ToolHost, arguments: Sequence[str]) -> Answer:
+def run_tool(tools: ToolHost, arguments: Sequence[str], pair: Pair = PAIRS["consumer-groups"]) -> Answer:
     """Run the tool, without what differs from one of its runs to the next."""
-    done = tools.run(CONSUMER_GROUPS, *arguments)
+    done = tools.run(pair.theirs, *arguments)
     return normalized(Answer(status=done.returncode, stdout=done.stdout, stderr=done.stderr))
 
 

@@ -41,7 +41,7 @@ def test_the_tables_are_the_same(
 ) -> None:
     expected = run_here(arguments(line, fleet))
     options = parse(arguments(line, fleet))
-    status = action_of(options.action)(options, source)
+    status = action_of(options)(options, source)
     said = capsys.readouterr()
     assert (status, said.out, said.err) == (expected.status, expected.stdout, expected.stderr)
 

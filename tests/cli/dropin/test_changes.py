@@ -54,5 +54,5 @@ def test_where_librdkafka_alone_can_log_in_something_else_is_named(
     before = changes.scene.state()
     options = parse(["--bootstrap-server", changes.broker.bootstrap, *line.split()])
     with admin_only(changes.broker) as source, pytest.raises(CommandError, match=f"use {instead}"):
-        action_of(options.action)(options, source)
+        action_of(options)(options, source)
     assert changes.scene.state() == before

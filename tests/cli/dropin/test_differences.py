@@ -4,9 +4,8 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-from cli.dropin.parse import FLAGS
 from tests.cli.dropin.changing import STRICTER
-from tests.cli.dropin.harness import DIFFERENCES, Case
+from tests.cli.dropin.harness import DIFFERENCES, PAIRS, Case
 
 CASES: list[Case] = [
     case
@@ -26,11 +25,12 @@ def test_the_page_names_the_differences_that_the_cases_have() -> None:
 
 
 def test_every_flag_is_in_a_case() -> None:
-    flags = {word for case in CASES for word in re.findall(r"--([a-z-]+)", case.line)}
-    assert FLAGS.keys() - flags == set()
+    for program, pair in PAIRS.items():
+        lines = [case.line for case in CASES if case.program == program]
+        assert pair.flags.keys() - set(re.findall(r"--([a-z-]+)", " ".join(lines))) == set()
 
 
 def test_there_are_many_cases_and_none_comes_twice() -> None:
-    lines = [(case.scene, str(case), case.connects) for case in CASES]
+    lines = [(case.program, case.scene, str(case), case.connects) for case in CASES]
     assert len(lines) >= WANTED_LINES
     assert len(lines) == len(set(lines))

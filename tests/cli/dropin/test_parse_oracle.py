@@ -6,7 +6,8 @@ import re
 import pytest
 
 from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
-from cli.dropin.parse import FLAGS, NO_EXECUTE, Value, parse
+from cli.dropin.flags import Value
+from cli.dropin.parse import FLAGS, NO_EXECUTE, parse
 from cli.dropin.printing import usage
 from tests.cli.command import Answer
 from tests.cli.dropin.harness import normalized, run_tool

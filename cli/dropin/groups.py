@@ -1,0 +1,81 @@
+"""`kohort-groups`: the command line of kafka-groups.sh, which lists groups of all types."""
+
+from collections.abc import Callable, Sequence
+
+from cli.dropin.cluster import list_groups
+from cli.dropin.errors import ToolUsageError
+from cli.dropin.flags import Value, check_exclusive, known_flags, read_command, single_value
+from cli.dropin.main import Tool, run_tool
+from cli.dropin.parse import Options, only_action, options_of
+from cli.dropin.printing import purpose_and_usage, row, safe_lines, width_of
+from cli.errors import ExitStatus
+from cli.sources.live import LiveSource
+from groups.model import GroupListing, GroupType
+
+_USAGE = "usage-groups.txt"
+FLAGS = known_flags(
+    {
+        Value.NONE: "consumer help list share streams version",
+        Value.REQUIRED: "bootstrap-server command-config group-type protocol",
+    }
+)
+_OF_A_KIND: dict[str, Callable[[GroupListing], bool]] = {
+    "consumer": lambda group: group.protocol_type in ("", "consumer") or group.type is GroupType.CONSUMER,
+    "share": lambda group: group.type is GroupType.SHARE,
+    "streams": lambda group: group.type is GroupType.STREAMS,
+}
+"""Which groups each of these flags selects."""
+_TYPES = [kind for kind in GroupType if kind is not GroupType.UNKNOWN]
+_NARROWEST = 20
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """Read and check a command line, as cli.dropin.parse.parse does for kohort-consumer-groups."""
+    flags = read_command(arguments, FLAGS, purpose_and_usage(_USAGE)[0], required="bootstrap-server")
+    action = only_action(flags, "--list.")
+    kind = single_value("group-type", flags, ToolUsageError)
+    if kind is not None and kind.lower() not in [known.value for known in _TYPES]:
+        raise ToolUsageError("--group-type must be a valid group type.")
+    for flag in _OF_A_KIND:
+        others = [*_OF_A_KIND, "group-type", "protocol"]
+        check_exclusive(flag, sorted(other for other in others if other != flag), flags)
+    for flag in ("bootstrap-server", "command-config"):
+        single_value(flag, flags, ToolUsageError)
+    return options_of(action, flags)
+
+
+def run_list(options: Options, source: LiveSource) -> int:
+    """Print the groups that the flags select; the status of reading them."""
+    listed, status = list_groups(source, *GroupType)
+    flags = options.flags
+    kind, protocol = single_value("group-type", flags), single_value("protocol", flags)
+    kinds = [selects for flag, selects in _OF_A_KIND.items() if flags.has(flag)]
+    rows = [
+        (
+            group.id,
+            "" if group.type is GroupType.UNKNOWN else group.type.value.capitalize(),
+            group.protocol_type or "",
+        )
+        for group in listed
+        if kind is None or group.type.value == kind.lower()
+        if protocol in (None, group.protocol_type)
+        if all(selects(group) for selects in kinds)
+    ]
+    widths = [width_of((cell for cells in rows for cell in cells), _NARROWEST)] * 3
+    print(row(("GROUP", "TYPE", "PROTOCOL"), widths))
+    for cells in rows:
+        print(row(cells, widths), end=" \n")
+    return status
+
+
+def _report(reason: str) -> None:
+    print(f"Error while executing groups command : {safe_lines(reason)}")
+
+
+GROUPS = Tool(
+    parse=parse, action_of=lambda _: run_list, report=_report, usage=_USAGE, failed=ExitStatus.FALSE
+)  # fmt: skip
+
+
+def main() -> None:
+    run_tool(GROUPS)
