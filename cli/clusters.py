@@ -1,4 +1,4 @@
-"""Commands that read several clusters: each context is asked in a thread of its own, and their documents become one.
+"""Commands that read several clusters: each context is asked in a separate thread, and their documents become one.
 A cluster that fails is a problem of that document."""
 
 from __future__ import annotations

@@ -108,7 +108,8 @@ class SourceOptions(NamedSource):
     timeout_is_chosen: bool = False  # Not an option: whether an option, variable or context sets it
 
 
-OF_CLUSTERS = ("list", "lag", "describe", "diagnose", "why", "plan")  # Commands that have `ClustersOptions`
+OF_CLUSTERS = ("list", "lag", "describe", "diagnose", "why", "plan", "exporter")
+"""Commands that have `ClustersOptions`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

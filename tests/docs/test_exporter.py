@@ -15,8 +15,8 @@ from cli.verbs.exporter.newest_page import BUILD, BUILD_HELP, OF_POLLS
 from cli.verbs.exporter.options import SampleLevel
 from tests.docs.pages import DOCS
 
-ADDED = {"instance", "job"}
-"""The labels that Prometheus adds."""
+ADDED = {"instance", "job", "cluster"}
+"""The labels that Prometheus adds, and that of the context if there are several."""
 PAGE = DOCS / "exporter.md"
 _TABLE = re.compile(r"(?<=<!-- metrics -->\n).*?(?=<!-- /metrics -->)", re.S)
 

@@ -12,16 +12,18 @@ from typing import NoReturn
 
 import typer
 
+from cli.clusters import side_by_side
 from cli.errors import CommandError, ExitStatus, UsageError, is_expected
-from cli.options import SourceOptions
-from cli.output import notice, write_out
+from cli.options import ClustersOptions, SourceOptions
+from cli.output import about, notice, write_out
 from cli.polls.reading import LagTimes, PollResult, Scope, read_groups
 from cli.selection import ReusableSource, is_live, name_filter
+from cli.sources.contexts.resolve import of_cluster
 from cli.sources.journal.reader import JournalReader
 from cli.sources.journal.schema import JournalError
 from cli.times import milliseconds
 from cli.verbs.exporter.endpoint import METRICS, ExporterPages
-from cli.verbs.exporter.newest_page import NewestPage, now_ms
+from cli.verbs.exporter.newest_page import ClusterMetrics, NewestPage, now_ms
 from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
 from cli.verbs.exporter.page import PageLimits
 from cli.web_guard import Guard, guard_of
@@ -37,7 +39,7 @@ SHOWN_PROBLEMS = 5
 LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
 
 
-def export(options: ExporterOptions, source: SourceOptions) -> None:
+def export(options: ExporterOptions, source: ClustersOptions) -> None:
     """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once; UNREADABLE if `--once` was incomplete."""
     guard = _guard(options)
     textfile = _textfile(options)
@@ -46,23 +48,34 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
         raise UsageError(
             f"--interval {options.interval}: polls are at least a second and at most a day apart"
         )
+    if options.journal is not None and source.clusters:
+        raise UsageError("--journal has the groups of one cluster: name one context")
     scope = Scope(
-        commit_times=options.commit_times or not is_live(source),
-        is_live=is_live(source),
         groups=None if options.match is None else name_filter(options.match),
         topics=None if options.match_topic is None else name_filter(options.match_topic, "--match-topic"),
     )
-    newest = NewestPage(PageLimits(per=options.per, max_series=options.max_series), interval_ms)
+    sources: dict[str | None, SourceOptions] = {name: of_cluster(source, name) for name in source.clusters}
+    sources = sources or {None: source}
+    newest = NewestPage(PageLimits(per=options.per, max_series=options.max_series), interval_ms, [*sources])
     with ExitStack() as stack:
-        opened = stack.enter_context(ReusableSource(source))
-        poller = _Poller(opened, scope, newest, options.journal)
+        pollers = [
+            _Poller(
+                stack.enter_context(ReusableSource(of)),
+                replace(scope, commit_times=options.commit_times or not is_live(of), is_live=is_live(of)),
+                newest.clusters[name],
+                options.journal,
+                name,
+            )
+            for name, of in sources.items()
+        ]
+        polls = _Polls(pollers)
         if options.once:
-            poller.poll()
+            polls.once()
             if textfile is None:
                 write_out(lambda out: out.write(_text(newest)))
             else:
                 _write(textfile, newest)
-            if newest.state.problems:
+            if any(not one.state.is_up or one.state.problems for one in newest.clusters.values()):
                 raise typer.Exit(int(ExitStatus.UNREADABLE))
             return
         # SIGTERM acts like Ctrl-C: a poll may wait half a minute, and a service manager kills the process before.
@@ -71,7 +84,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
         if guard is not None:
             stack.enter_context(_serving(guard, newest))
         with suppress(KeyboardInterrupt):
-            _run(poller, interval_ms / 1000, guard, textfile)
+            _run(polls, newest, interval_ms / 1000, guard, textfile)
     notice("stopped")
 
 
@@ -85,15 +98,17 @@ def _guard(options: ExporterOptions) -> Guard | None:
     return guard_of(options, DEFAULT_LISTEN)
 
 
-def _run(poller: "_Poller", interval_s: float, guard: Guard | None, textfile: Path | None) -> NoReturn:
+def _run(
+    polls: "_Polls", newest: NewestPage, interval_s: float, guard: Guard | None, textfile: Path | None
+) -> NoReturn:
     unwritten = ""
     while True:
         started = time.monotonic()
-        poller.poll_or_wait()
+        polls.poll(interval_s)
         if textfile is not None:
             before, unwritten = unwritten, ""
             try:
-                _write(textfile, poller.newest)
+                _write(textfile, newest)
             except CommandError as error:
                 unwritten = str(error)
                 if unwritten != before:
@@ -104,13 +119,19 @@ def _run(poller: "_Poller", interval_s: float, guard: Guard | None, textfile: Pa
 
 
 class _Poller:
-    """Reads the groups, and prints new problems on standard error."""
+    """Reads the groups of a cluster, and prints new problems on standard error."""
 
     def __init__(
-        self, opened: ReusableSource, scope: Scope, newest: NewestPage, journal: Path | None
+        self,
+        opened: ReusableSource,
+        scope: Scope,
+        newest: ClusterMetrics,
+        journal: Path | None,
+        cluster: str | None,
     ) -> None:
+        """`cluster` is its name if there are several; problems of one do not stop the exporter."""
         self.newest, self._journal = newest, journal
-        self._opened, self._scope = opened, scope
+        self._opened, self._scope, self.cluster = opened, scope, cluster
         self._times = LagTimes()
         self._groups: frozenset[str] | None = None
         self._reported: frozenset[str] = frozenset()
@@ -136,7 +157,8 @@ class _Poller:
         try:
             self.poll()
         except Exception as error:
-            if not is_expected(error) or (self._groups is None and not self._opened.may_pass(error)):
+            is_permanent = self._groups is None and not self._opened.may_pass(error)
+            if not is_expected(error) or (is_permanent and self.cluster is None):
                 raise
             self._opened.close()
             self.newest.fail()
@@ -151,6 +173,49 @@ class _Poller:
         if self._reported and not lines:
             notice("everything can be read again")
         self._reported = frozenset(lines)
+
+
+class _Polls:
+    """The polls of all clusters. The only one is polled in this thread, several in a thread each: one that does not
+    answer delays no other."""
+
+    def __init__(self, pollers: Sequence[_Poller]) -> None:
+        self._pollers = pollers
+        self._threads: dict[_Poller, Thread] = {}
+        self._errors: list[Exception] = []
+
+    def once(self) -> None:
+        """Poll each cluster once. Raises as `_Poller.poll` if there is only one."""
+        if self._pollers[0].cluster is None:
+            self._pollers[0].poll()
+            return
+        pollers = {poller.cluster or "": poller for poller in self._pollers}
+        for name, result in side_by_side(lambda name: pollers[name].poll(), pollers).items():
+            if isinstance(result, Exception):
+                pollers[name].newest.fail()
+                notice(f"{name}: {result}")
+
+    def poll(self, limit_s: float) -> None:
+        """Begin a poll of each cluster that is not being polled; return when all have ended, or after `limit_s`."""
+        if self._pollers[0].cluster is None:
+            self._pollers[0].poll_or_wait()
+            return
+        end = time.monotonic() + limit_s
+        for poller in self._pollers:
+            if poller not in self._threads or not self._threads[poller].is_alive():
+                self._threads[poller] = Thread(target=self._poll, args=(poller,), daemon=True)
+                self._threads[poller].start()
+        for thread in self._threads.values():
+            thread.join(max(0.0, end - time.monotonic()))
+        if self._errors:
+            raise self._errors[0]
+
+    def _poll(self, poller: _Poller) -> None:
+        with about(poller.cluster or ""):
+            try:
+                poller.poll_or_wait()
+            except Exception as error:
+                self._errors.append(error)
 
 
 def with_totals(reading: PollResult, file: Path) -> PollResult:

@@ -1,10 +1,10 @@
 """`kohort exporter`."""
 
-from cli.options import SourceOptions
+from cli.options import ClustersOptions
 from cli.verbs.exporter.options import ExporterOptions
 
 
-def exporter(*, options: ExporterOptions, source: SourceOptions) -> None:
+def exporter(*, options: ExporterOptions, source: ClustersOptions) -> None:
     """Serve metrics of groups for Prometheus.
 
     Serves state, members, epochs and lag at /metrics, as OpenMetrics or in Prometheus's text format. One poll

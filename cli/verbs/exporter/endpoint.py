@@ -32,7 +32,7 @@ class ExporterPages:
         if path == HEALTHY:
             return WebPage(pieces=[b"running\n"])
         if path == READY:
-            if self.newest.state.last_ms is None:
+            if not self.newest.is_ready:
                 return WebPage(status=HTTPStatus.SERVICE_UNAVAILABLE, pieces=[b"no poll has succeeded yet\n"])
             return WebPage(pieces=[b"ready\n"])
         if not self.login.admits(request.headers.get("Authorization", ""), request.certificate, self.report):

@@ -1,7 +1,7 @@
 """The newest metrics: written by each poll, read by every scrape, with the exporter's own metrics appended."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain
@@ -49,15 +49,19 @@ class OwnFamily:
     label: str | None = None
     counts: bool = False
 
-    def metric(self, state: PollState, now_ms: int) -> Metric:
+    def metric(self, states: Mapping[str | None, PollState], now_ms: int) -> Metric:
+        """The values of each cluster, with its name as a label unless that is None."""
         make = CounterMetricFamily if self.counts else GaugeMetricFamily
-        metric = make(self.name, self.help, labels=self.label and [self.label])
-        values = self.values(state, now_ms)
-        if isinstance(values, Iterable):
-            for label, value in values:
-                metric.add_metric([label], value)
-        elif values is not None:
-            metric.add_metric([], values)
+        names = [*([] if None in states else [CLUSTER]), *([] if self.label is None else [self.label])]
+        metric = make(self.name, self.help, labels=names)
+        for cluster, state in states.items():
+            shared = [] if cluster is None else [cluster]
+            values = self.values(state, now_ms)
+            if isinstance(values, Iterable):
+                for label, value in values:
+                    metric.add_metric([*shared, label], value)
+            elif values is not None:
+                metric.add_metric(shared, values)
         return metric
 
 
@@ -112,20 +116,23 @@ OF_POLLS = (
         lambda state, _: state.lag_times_left_out,
     ),
 )
+CLUSTER = "cluster"  # The label of the context, if there are several
 BUILD = "kohort_build"
 BUILD_HELP = "Version of the exporter."
 
 
 class OwnMetrics(Collector):
-    def __init__(self, state: Callable[[], PollState], now_ms: Callable[[], int]) -> None:
-        self._state, self._now_ms = state, now_ms
+    def __init__(
+        self, states: Callable[[], Mapping[str | None, PollState]], now_ms: Callable[[], int]
+    ) -> None:
+        self._states, self._now_ms = states, now_ms
 
     def describe(self) -> Iterable[Metric]:
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        state, now_ms = self._state(), self._now_ms()
-        yield from (family.metric(state, now_ms) for family in OF_POLLS)
+        states, now_ms = self._states(), self._now_ms()
+        yield from (family.metric(states, now_ms) for family in OF_POLLS)
         yield InfoMetricFamily(BUILD, BUILD_HELP, value={"version": version("kohort")})
 
     def registry(self, *, process: bool) -> CollectorRegistry:
@@ -148,25 +155,23 @@ class Exposition:
     is_compressed: bool = False
 
 
-class NewestPage:
-    """The newest metrics. Thread-safe: its contents are replaced as a whole."""
+class ClusterMetrics:
+    """The newest metrics of a cluster. Thread-safe: they are replaced as a whole, by the thread that polls it."""
 
-    def __init__(self, limits: PageLimits, interval_ms: int) -> None:
-        """`interval_ms` is the time between polls."""
-        self._limits = limits
+    def __init__(self, cluster: str | None, limits: PageLimits, interval_ms: int) -> None:
+        """`cluster` is the value of that label, if there are several; `interval_ms` is the time between polls."""
+        self._cluster, self._limits = cluster, limits
         self._history = ExporterHistory(interval_ms=interval_ms)
-        self._shown: tuple[MetricsPage, PollState] = MetricsPage(), PollState()
-        metrics = OwnMetrics(lambda: self.state, now_ms)
-        self._with_process, self._alone = metrics.registry(process=True), metrics.registry(process=False)
+        self.shown: tuple[MetricsPage, PollState] = MetricsPage(), PollState()
 
     @property
     def state(self) -> PollState:
-        return self._shown[1]
+        return self.shown[1]
 
     def put(self, reading: PollResult, started_s: float) -> None:
         """Store the metrics of a poll that started at `started_s` (`time.monotonic`). Only for the polling thread."""
         self._history = self._history.after(reading)
-        page, before = page_of(reading, self._history, self._limits), self.state
+        page, before = page_of(reading, self._history, self._limits, self._cluster), self.state
         state = replace(
             before,
             is_up=True,
@@ -180,15 +185,42 @@ class NewestPage:
             left_out=tuple(page.left_out.items()),
             lag_times_left_out=reading.lag_times_left_out,
         )
-        self._shown = page, state
+        self.shown = page, state
 
     def fail(self) -> None:
-        page, before = self._shown
-        self._shown = page, replace(before, is_up=False, polls=before.polls + 1, failures=before.failures + 1)
+        page, before = self.shown
+        self.shown = page, replace(before, is_up=False, polls=before.polls + 1, failures=before.failures + 1)
+
+
+class NewestPage:
+    """The newest metrics of all clusters. Thread-safe."""
+
+    def __init__(
+        self, limits: PageLimits, interval_ms: int, clusters: Sequence[str | None] = (None,)
+    ) -> None:
+        """`clusters` are the values of that label; None, the only one, if there is no such label."""
+        self.clusters = {name: ClusterMetrics(name, limits, interval_ms) for name in clusters}
+        metrics = OwnMetrics(lambda: {name: one.state for name, one in self.clusters.items()}, now_ms)
+        self._with_process, self._alone = metrics.registry(process=True), metrics.registry(process=False)
+        self._joined: tuple[Sequence[MetricsPage], MetricsPage] = (), MetricsPage()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a poll could read a cluster."""
+        return any(metrics.state.last_ms is not None for metrics in self.clusters.values())
+
+    def _page(self) -> MetricsPage:
+        """The page of all clusters, joined once for each poll: its checksums are kept."""
+        pages = [metrics.shown[0] for metrics in self.clusters.values()]
+        known, joined = self._joined
+        if list(map(id, pages)) != list(map(id, known)):
+            joined = MetricsPage.joined(pages)
+            self._joined = pages, joined
+        return joined
 
     def exposition(self, accept: str = "", *, compressed: bool = False, process: bool = True) -> Exposition:
         """The text for an `Accept` header: OpenMetrics or Prometheus. `process`: with the metrics of this process."""
-        page = self._shown[0]
+        page = self._page()
         encode, content_type = choose_encoder(accept)
         openmetrics = content_type.startswith("application/openmetrics-text")
         tail = encode(self._with_process if process else self._alone)

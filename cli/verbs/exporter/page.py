@@ -74,20 +74,36 @@ class MetricsPage:
     _checksums: dict[bool, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
+    @classmethod
+    def joined(cls, pages: Sequence["MetricsPage"]) -> "MetricsPage":
+        """One page of those of several clusters: a format allows the samples of a metric in one place only."""
+        if len(pages) == 1:
+            return pages[0]
+        order = {family: position for position, family in enumerate(families.FAMILIES)}
+        segments = [segment for page in pages for segment in page.segments]
+        return cls(segments=sorted(segments, key=lambda segment: order[segment.family]))
+
+    def _metrics(self, *, openmetrics: bool) -> Iterator[tuple[bytes, list[PackedMetric]]]:
+        """The head of each metric, and the segments with its samples: one for each cluster."""
+        for _, segments in groupby(self.segments, key=attrgetter("family")):
+            of_metric = list(segments)
+            yield of_metric[0].head(openmetrics=openmetrics), of_metric
+
     def parts(self, *, openmetrics: bool) -> Iterator[bytes]:
-        for segment in self.segments:
-            yield segment.head(openmetrics=openmetrics)
-            yield segment.samples
+        for head, segments in self._metrics(openmetrics=openmetrics):
+            yield head
+            yield from (segment.samples for segment in segments)
 
     def size(self, *, openmetrics: bool) -> int:
-        return sum(len(segment.head(openmetrics=openmetrics)) + segment.size for segment in self.segments)
+        metrics = self._metrics(openmetrics=openmetrics)
+        return sum(len(head) + sum(segment.size for segment in segments) for head, segments in metrics)
 
     def compressed(self, tail: bytes, *, openmetrics: bool) -> list[bytes]:
         """Pieces of one gzip stream, with `tail` after the contents of the page."""
         checksum, size = self._checksum(openmetrics=openmetrics), self.size(openmetrics=openmetrics)
         pieces = [_GZIP_HEADER]
-        for segment in self.segments:
-            pieces += [_deflated(segment.head(openmetrics=openmetrics), zlib.Z_FULL_FLUSH), segment.packed]
+        for head, segments in self._metrics(openmetrics=openmetrics):
+            pieces += [_deflated(head, zlib.Z_FULL_FLUSH), *(segment.packed for segment in segments)]
         end = struct.pack("<II", zlib.crc32(tail, checksum), (size + len(tail)) & 0xFFFFFFFF)
         return [*pieces, _deflated(tail, zlib.Z_FINISH), end]
 
@@ -107,15 +123,18 @@ def _deflated(text: bytes, end: int) -> bytes:
     return packer.compress(text) + packer.flush(end)
 
 
-def page_of(reading: PollResult, history: ExporterHistory, limits: PageLimits) -> MetricsPage:
+def page_of(
+    reading: PollResult, history: ExporterHistory, limits: PageLimits, cluster: str | None = None
+) -> MetricsPage:
     """The metrics of a poll within the limits: at the level that exceeds them, the groups last by name are omitted, so
-    that every poll shows the same groups, and all finer levels."""
+    that every poll shows the same groups, and all finer levels. `cluster`: the value of that label."""
+    shared = "" if cluster is None else f'cluster="{escaped(cluster)}",'
     packers: dict[families.AnyFamily, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
     left_out = dict.fromkeys(SampleLevel, 0)
     for level in _LEVELS[: _LEVELS.index(limits.per) + 1]:
         for seen in reading.groups.values():
-            samples = _SAMPLES[level](seen, reading, history)
+            samples = _SAMPLES[level](seen, reading, history, f'{shared}group="{escaped(seen.id)}"')
             count = sum(len(lines) for _, lines in samples)
             is_full = is_full or series + count > limits.max_series
             if is_full:
@@ -132,8 +151,7 @@ def page_of(reading: PollResult, history: ExporterHistory, limits: PageLimits) -
 Samples: TypeAlias = list[tuple[families.AnyFamily, list[str]]]  # The lines of some metrics
 
 
-def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) -> Samples:
-    at = f'group="{escaped(seen.id)}"'
+def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory, at: str) -> Samples:
     samples: Samples = []
     _add(samples, families.READABLE, families.READABLE.values(seen.error), at)
     _add(samples, families.UNREAD, families.UNREAD.values(seen.error), at)
@@ -150,7 +168,7 @@ def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory) 
 
 
 def _add(samples: Samples, family: families.AnyFamily, values: families.Values, at: str) -> None:
-    """Add the samples of a metric of a group; `at` is the label of the group."""
+    """Add the samples of a metric of a group; `at` are the labels of the group."""
     if isinstance(values, dict):  # isinstance of Mapping takes a twentieth of a poll
         named = [(at + _more(family.labels, labels), value) for labels, value in values.items()]
         samples.append((family, [f"{family.sample}{{{labels}}} {text(value)}\n" for labels, value in named]))
@@ -158,19 +176,16 @@ def _add(samples: Samples, family: families.AnyFamily, values: families.Values, 
         samples.append((family, [f"{family.sample}{{{at}}} {text(values)}\n"]))
 
 
-def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
-    group, by_topic = escaped(seen.id), attrgetter("topic")
+def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory, at: str) -> Samples:
+    by_topic = attrgetter("topic")
     topics = groupby(sorted(seen.rows, key=by_topic), key=by_topic)
-    labeled = [(f'group="{group}",topic="{escaped(topic)}"', list(rows)) for topic, rows in topics]
+    labeled = [(f'{at},topic="{escaped(topic)}"', list(rows)) for topic, rows in topics]
     return [(family, _lines(family, labeled)) for family in families.OF_TOPICS]
 
 
-def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory) -> Samples:
-    group = escaped(seen.id)
+def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory, at: str) -> Samples:
     topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
-    labeled = [
-        (f'group="{group}",topic="{topics[row.topic]}",partition="{row.partition}"', row) for row in seen.rows
-    ]
+    labeled = [(f'{at},topic="{topics[row.topic]}",partition="{row.partition}"', row) for row in seen.rows]
     return [(family, _lines(family, labeled)) for family in families.OF_PARTITIONS]
 
 
@@ -182,7 +197,7 @@ def _lines(family: families.AnyFamily, labeled: Sequence[tuple[str, Any]]) -> li
     ]
 
 
-_SAMPLES: Mapping[SampleLevel, Callable[[PolledGroup, PollResult, ExporterHistory], Samples]] = {
+_SAMPLES: Mapping[SampleLevel, Callable[[PolledGroup, PollResult, ExporterHistory, str], Samples]] = {
     SampleLevel.GROUP: _of_group,
     SampleLevel.TOPIC: _of_topics,
     SampleLevel.PARTITION: _of_partitions,

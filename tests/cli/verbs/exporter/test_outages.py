@@ -163,3 +163,41 @@ def test_groups_that_no_broker_lists_now_are_not_forgotten(kohort: Kohort, tmp_p
             kohort("fault clear", *source).succeeded()
             back = wait_scrape(exporter, lambda seen: seen("kohort_unread_groups") == 0, "both are back")
             assert back.by("kohort_group_readable", "group") == {"payments": 1, "refunds": 1}
+
+
+def test_one_of_several_clusters_is_lost_and_the_others_are_polled(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    (tmp_path / "groups.yaml").write_text("kohort: 1\ngroups: {g: {type: classic}}\n")
+    kohort, contexts = Kohort(tmp_path), tmp_path / ".config" / "kohort" / "config.d"
+    contexts.mkdir(parents=True)
+    (contexts / "file.yaml").write_text(f"snapshot: {tmp_path}/groups.yaml\n")
+    (contexts / "live.yaml").write_text(f"bootstrap_server: 127.0.0.1:{port}\n")
+    with (
+        serving(None, "--topic", "orders", port=port) as served,
+        exporting(kohort, tmp_path, *QUICKLY, "--all-contexts") as exporter,
+    ):
+        served.ask(_commit)
+        wait_scrape(
+            exporter,
+            lambda seen: seen("kohort_group_lag_records", cluster="live", group="refunds") == 0,
+            "it is read",
+        )
+        served.kill()
+        down = wait_scrape(exporter, lambda seen: seen("kohort_up", cluster="live") == 0, "one is missed")
+        polls = down("kohort_polls_total", cluster="file") or 0
+        later = wait_scrape(
+            exporter,
+            lambda seen: (seen("kohort_polls_total", cluster="file") or 0) > polls,
+            "the other is polled",
+        )
+        assert later.by("kohort_up", "cluster") == {"file": 1, "live": 0}
+        assert later.by("kohort_group_readable", "cluster") == {"file": 1, "live": 1}
+        assert exporter.get("/-/ready").status == 200
+        assert "kohort: live: " in exporter.stderr
+        assert "Traceback" not in exporter.stderr
+        assert exporter.stop() == 0
+    once = kohort.quick("exporter --once --context live,file --timeout 1s", KOHORT_CONFIG=str(contexts))
+    once.assert_said(3, "kohort: live: ")
+    assert Figures.read(once.stdout).by("kohort_up", "cluster") == {"file": 1, "live": 0}
+    journal = kohort.quick("exporter --journal j --context live,file", KOHORT_CONFIG=str(contexts))
+    journal.assert_refused("--journal has the groups of one cluster")
