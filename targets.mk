@@ -78,8 +78,8 @@ tabs: $(SETUP) ## Test completion of unusual names in every quoting, in bash, zs
 simulations: $(SETUP) ## Play 2,000 seeds of the standard scenario, read unusual scenarios, explore the published world
 	$(LONG) --numprocesses 2 --dist load tests/coordinator/simulation
 
-changes: $(SETUP) ## Play every change with every signal, and with brokers that stall or die, at each request; on kohort serve and Kafka
-	$(LONG) tests/cli/changes
+changes: $(SETUP) ## Play every change with every signal, and with brokers that stall or die, at each request, on kohort serve and Kafka; compare both tools
+	$(LONG) tests/cli/changes tests/cli/dropin
 
 screens: $(SETUP) ## Press random keys on every screen of kohort top, and change a cluster from a browser
 	$(LONG) tests/cli/verbs/top
@@ -87,9 +87,9 @@ screens: $(SETUP) ## Press random keys on every screen of kohort top, and change
 bridges: $(SETUP) ## Convert 10 groups each of librdkafka and sarama with the bridge, killing it 20 times in each
 	$(LONG) --capture no tests/migration/end_to_end/test_bridge.py tests/cli/verbs/bridge/test_bridge.py
 
-applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks; compare metrics
+applications: $(SETUP) ## Run applications of twelve clients on a real broker and on kohort serve, with the same checks; compare members and metrics
 	KOHORT_APPLICATIONS_PAGE=1 $(LONG) --numprocesses $(JOBS) --dist load tests/coordinator/applications/test_applications.py \
-		tests/coordinator/applications/test_connect.py tests/coordinator/applications/test_elections.py \
+		tests/coordinator/applications/test_connect.py tests/coordinator/applications/test_elections.py tests/conformance/test_clients.py \
 		tests/cli/verbs/serve/test_metrics.py
 
 served-kills: $(SETUP) ## Kill kohort serve 100 times while producers and consumers keep running (KOHORT_SERVED_KILLS)

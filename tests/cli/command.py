@@ -24,6 +24,7 @@ from tests.support.forked import run
 from tests.support.terminals import TerminalText
 
 TIMEOUT_S = 150.0
+INTERNAL = ("Traceback", "an internal error of Kohort")
 Word = str | bytes | Path
 
 
@@ -63,7 +64,8 @@ class Answer:
 
     @property
     def traceback(self) -> bool:
-        return "Traceback" in self.stderr or "fault of Kohort" in self.stderr
+        """Whether it failed by an error that is not written for users; `cli.errors.fault` words it."""
+        return any(words in self.stderr for words in INTERNAL)
 
     def succeeded(self, *, stderr: str | None = None) -> Self:
         """Check that the status is 0 and, where it is given, what stderr holds; the answer itself."""

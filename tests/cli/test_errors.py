@@ -1,4 +1,4 @@
-"""What a user learns of an exception: the message of Kohort's own errors, "a fault of Kohort" for every other."""
+"""What a user learns of an exception: the message of Kohort's own errors; every other is called an internal error."""
 
 from importlib import import_module
 
@@ -21,6 +21,7 @@ from coordinator.server.listener import CannotListen
 from groups.regex.broker import InvalidRegexError
 from groups.regex.program import UnsureError
 from pipeline.jvm import MissingSpark
+from tests.cli.command import Answer
 from wire.client.address import Address
 from wire.client.errors import AuthenticationFailed, Unreachable
 from wire.log.errors import DamagedLog, StorageError
@@ -67,6 +68,7 @@ def test_own_errors_are_expected_and_others_are_faults() -> None:
     assert [error for error in FAULTS if is_expected(error)] == []
     said = fault(ZeroDivisionError("division by zero"), "--debug")
     assert said == "an internal error of Kohort: ZeroDivisionError: division by zero (--debug shows where)"
+    assert Answer(status=3, stdout="", stderr=said).traceback
 
 
 @pytest.mark.parametrize(("error", "status"), STATUSES, ids=_name)

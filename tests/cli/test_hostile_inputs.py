@@ -38,7 +38,6 @@ def test_an_endless_file_is_refused_by_its_size(kohort: Kohort, sample: Path, li
     answer = kohort.quick(line.replace("{sample}", str(sample)), "/dev/zero")
     assert answer.status in (2, 3), answer
     assert not answer.traceback
-    assert "internal error" not in answer.stderr
 
 
 def test_a_stated_bound_ends_endless_input(kohort: Kohort, sample: Path) -> None:

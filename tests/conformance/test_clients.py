@@ -18,6 +18,7 @@ from tests.kafka.members import Members, fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
+from tests.support.long import LONG
 
 pytestmark = pytest.mark.kafka
 
@@ -236,8 +237,18 @@ def migration(stage: Stage, kind: Settings) -> list[Rest]:
     return seen
 
 
-@pytest.mark.parametrize("kind", CONFLUENT)
-@pytest.mark.parametrize("scene", [out_and_in, crash, static_return])
+LEFT_OUT = {(crash, "cooperative-sticky"), (static_return, "cooperative-sticky")}
+"""Scenes of librdkafka that a long run plays."""
+
+
+@pytest.mark.parametrize(
+    ("scene", "kind"),
+    [
+        pytest.param(scene, kind, marks=LONG if (scene, kind) in LEFT_OUT else ())
+        for scene in (out_and_in, crash, static_return)
+        for kind in CONFLUENT
+    ],
+)
 def test_members_of_librdkafka(
     scene: Scene, kind: str, broker: Broker, embedded: Broker, members: Members
 ) -> None:
@@ -248,12 +259,14 @@ def test_a_static_member_of_librdkafka_crashes(broker: Broker, embedded: Broker,
     compare(static_crash, CONSUMER, broker, embedded, members, java=False)
 
 
-@pytest.mark.parametrize("kind", JAVA)
+@pytest.mark.parametrize(
+    "kind", ["default", *(pytest.param(kind, marks=LONG) for kind in JAVA if kind != "default")]
+)
 def test_members_of_java(kind: str, broker: Broker, embedded: Broker, members: Members) -> None:
     compare(out_and_in, JAVA[kind], broker, embedded, members, java=True)
 
 
-@pytest.mark.parametrize("kind", ["default", "cooperative-sticky"])
+@pytest.mark.parametrize("kind", [pytest.param("default", marks=LONG), "cooperative-sticky"])
 def test_members_of_java_migrate(kind: str, broker: Broker, embedded: Broker, members: Members) -> None:
     compare(migration, JAVA[kind], broker, embedded, members, java=True)
 

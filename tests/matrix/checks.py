@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tests.cli.command import INTERNAL
 from tests.kafka.wait import wait_until
 from tests.matrix.scene import RECORDS, Scene
 
-BAD_WORDS = ("malformed", "Traceback", "fault of Kohort", "UNSUPPORTED_VERSION)")
+BAD_WORDS = ("malformed", *INTERNAL, "UNSUPPORTED_VERSION)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from tests.cli.sources.live_source import admin_only
 from tests.kafka.coordinator import running_broker
 from tests.kafka.java_host import JavaHost
 from tests.kafka.tool_host import ToolHost
+from tests.support.long import few
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def changes(
             yield Changes(scene=scene, broker=broker, tools=tools, file=scratch / "offsets.csv")
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", few(CASES), ids=str)
 def test_both_tools_do_the_same(case: Change, changes: Changes) -> None:
     changes.check(case)
 

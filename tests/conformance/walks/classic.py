@@ -26,7 +26,7 @@ class ClassicWalk(Walk):
     """One group, with static members too. Requests that Kafka never answers are omitted: see differences.yaml."""
 
     topics: ClassVar[Mapping[str, int]] = {"t": 4, "u": 4}
-    settings: ClassVar[Mapping[str, str]] = {"group.max.size": "5"}
+    most_members: ClassVar[int] = 5
     visits: ClassVar[frozenset[str]] = frozenset(
         {"Empty", "PreparingRebalance", "CompletingRebalance", "Stable"}
     )

@@ -30,7 +30,7 @@ class ConsumerWalk(Walk):
     """One group of up to six members, two of them static, with requested assignors and racks."""
 
     topics: ClassVar[Mapping[str, int]] = {"t": 6, "u": 3, "v": 5, "w": 2, "x": 1, "y": 4, "z": 2}
-    settings: ClassVar[Mapping[str, str]] = {"group.consumer.max.size": "5"}
+    most_members: ClassVar[int] = 5
     visits: ClassVar[frozenset[str]] = frozenset({"Empty", "Assigning", "Reconciling", "Stable"})
     other_instances: ClassVar[Sequence[str | None]] = (None, "k")  # the ids with which a member may rejoin
 

@@ -32,7 +32,7 @@ class MigrationWalk(ConsumerWalk):
     """See the module. Behavior that works on a broker only by mistake is omitted; comments name it."""
 
     # A full group would be refused an upgrade when its parked requests are already answered.
-    settings: ClassVar[Mapping[str, str]] = {"group.max.size": "20", "group.consumer.max.size": "20"}
+    most_members: ClassVar[int] = 20
     visits: ClassVar[frozenset[str]] = ClassicWalk.visits | ConsumerWalk.visits
     # Once a member has changed its instance id, the broker refuses classic members its old one: differences.yaml
     other_instances: ClassVar[Sequence[str | None]] = (None,)

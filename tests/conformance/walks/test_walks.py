@@ -58,7 +58,7 @@ def walked(
     kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Mapping[type[Walk], Walked]]:
     brokers = {
-        kind: Broker(kafka_jars, tmp_path_factory.mktemp(kind.__name__), {**SETTINGS, **kind.settings})
+        kind.most_members: Broker(kafka_jars, tmp_path_factory.mktemp(kind.__name__), settings(kind))
         for kind in KINDS
     }
     with ExitStack() as stack:
@@ -66,7 +66,12 @@ def walked(
             stack.callback(broker.stop)
         with ThreadPoolExecutor() as pool:
             list(pool.map(_start, brokers.values()))
-        yield asyncio.run(_walk_all(brokers))
+        yield asyncio.run(_walk_all({kind: brokers[kind.most_members] for kind in KINDS}))
+
+
+def settings(kind: type[Walk]) -> dict[str, str]:
+    most = str(kind.most_members)
+    return {**SETTINGS, "group.max.size": most, "group.consumer.max.size": most}
 
 
 def _start(broker: Broker) -> None:
@@ -90,7 +95,7 @@ async def _walk_kind(kind: type[Walk], broker: Broker, walked: Walked) -> None:
 
     # A classic walk names groups of its neighbors, which may have another coordinator if there are several brokers.
     brokers = 3 if kind is MigrationWalk or (IS_LONG and kind is not ClassicWalk) else 1
-    async with following({**SETTINGS, **kind.settings}, brokers) as kohort:
+    async with following(settings(kind), brokers) as kohort:
         await asyncio.gather(*(work() for _ in range(AT_ONCE)))
 
 

@@ -22,7 +22,7 @@ class Walk(ABC):
     """See the module. After every move both servers describe the whole group, and must agree."""
 
     topics: ClassVar[Mapping[str, int]]
-    settings: ClassVar[Mapping[str, str]]  # settings of both servers, in addition to those of the rig
+    most_members: ClassVar[int]  # of a group of either protocol, a setting of both servers
     visits: ClassVar[frozenset[str]]
     """States that must occur, otherwise the walks were too short or went in circles."""
 
