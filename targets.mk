@@ -41,7 +41,7 @@ executions: $(SETUP) ## Rehearse kohort migrate from 10,000 seeds, with commands
 
 fleet-executions: $(SETUP) ## The same on Spark, for the groups of the sample, 100,000 seeds together (SEEDS: of each group)
 	set -e; directory=$$(mktemp -d); trap 'rm -r $$directory' EXIT; $(BIN)/kohort demo $$directory/sample > $$directory/demo; \
-	$(BIN)/kohort snapshot --embedded $$directory/sample -o $$directory/snapshot.yaml; \
+	$(BIN)/kohort snapshot --embedded $$directory/sample --file $$directory/snapshot.yaml; \
 	time $(BIN)/kohort fleet rehearse --snapshots $$directory/snapshot.yaml --to consumer --as-migrate --seeds $(or $(SEEDS),12500)
 
 brokers: $(SETUP) ## Run the tests of commands on a real broker that `make test` runs on `kohort serve`

@@ -21,7 +21,7 @@ TARGET_PANEL = "Another cluster"
 
 
 def option(names: str, help_text: str, metavar: str | None = None, **settings: Any) -> Any:
-    """An option for `Annotated`, with its short name after the long one: `--out -o`; `settings` are Typer's."""
+    """An option for `Annotated`, with its short name after the long one: `--output -o`; `settings` are Typer's."""
     return typer.Option(*names.split(), metavar=metavar, help=help_text, **settings)
 
 
@@ -173,7 +173,7 @@ _output = partial(option, rich_help_panel=OUTPUT_PANEL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    output: Annotated[OutputFormat, _output("--output", "Output format.")] = OutputFormat.TABLE
+    output: Annotated[OutputFormat, _output("--output -o", "Output format.")] = OutputFormat.TABLE
     columns: Annotated[
         str | None, _output("--columns", "Show only these columns, by heading, in this order.", "A,B,…")
     ] = None
@@ -203,6 +203,18 @@ class OutputOptions:
             sort=() if self.sort is None else parse_sort(self.sort),
             header=not self.no_header,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOptions:
+    """The file of a command that writes one; `cli.output.file_of` reads them."""
+
+    file: Annotated[Path | None, option("--file", "File to write; by default standard output.", "FILE")] = (
+        None
+    )
+    earlier_file: Annotated[
+        Path | None, option("--out -o --output", "Earlier names of --file.", "FILE", hidden=True)
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TextIO
 import typer
 
 from cli.errors import CommandError, ExitStatus, UsageError
-from cli.options import OutputOptions
+from cli.options import FileOptions, OutputOptions
 from cli.progress import cleared, discard
 from cli.render.cells import quoted_start, safe_text
 from cli.render.document import Document
@@ -113,6 +113,19 @@ def report(text: str) -> None:
     finally:
         if not written:
             notice(text)
+
+
+def file_of(options: FileOptions) -> Path | None:
+    """The file to write, None for stdout; earlier names of its option get a notice. UsageError for a format."""
+    earlier = options.earlier_file
+    if earlier is None:
+        return options.file
+    if str(earlier) in (form.value for form in OutputFormat):
+        raise UsageError(f"this command has one format; --file FILE names a file, also one called {earlier}")
+    if options.file is not None:
+        raise UsageError("--file and -o name two files; give --file alone")
+    notice("-o, --output and --out are earlier names of --file, the file that this command writes")
+    return earlier
 
 
 def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: str | None = None) -> None:

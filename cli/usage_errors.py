@@ -15,7 +15,7 @@ _PLAIN_WORDS = {
 }
 _FORMATS = ("json", "yaml", "csv", "markdown", "html")
 _OPTIONS = {
-    **dict.fromkeys(("-o", "-f", "--format", "--out"), "--output"),
+    **dict.fromkeys(("-f", "--format", "--out"), "--output"),
     **{f"--{name}": f"--output {name}" for name in _FORMATS},
     **dict.fromkeys(("--broker", "--brokers", "--broker-list", "--server", "-s"), "--bootstrap-server"),
     **dict.fromkeys(("--config", "--consumer-config", "-c"), "--command-config"),

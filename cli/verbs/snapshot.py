@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import SelectionOptions, SourceOptions, option
+from cli.options import FileOptions, SelectionOptions, SourceOptions, option
 
 if TYPE_CHECKING:
     from cli.sources.source import ReadResult, Source
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
 def snapshot(
     *,
     selection: SelectionOptions,
-    file: Annotated[
-        Path | None, option("-o --out", "File to write: YAML, or JSON if its name ends in .json.", "FILE")
-    ] = None,
+    file: FileOptions,
     leaders: Annotated[
         bool, option("--leaders", "Add leaders of classic groups, from __consumer_offsets of a live cluster.")
     ] = False,
@@ -29,23 +26,24 @@ def snapshot(
 ) -> None:
     """Save groups and their topics to a file.
 
-    Other commands read the file with --snapshot. Saves all groups unless some are named. Without --out the YAML is
-    printed.
+    Other commands read the file with --snapshot. Saves all groups unless some are named. The file is YAML, or JSON
+    if its name ends in .json.
 
     \b
     Examples:
-      kohort snapshot --out groups.yaml
-      kohort snapshot billing -b localhost:9092 --out billing.yaml
+      kohort snapshot --file groups.yaml
+      kohort snapshot billing -b localhost:9092 --file billing.yaml
     """
     _save(selection, file, source, leaders=leaders)
 
 
-def _save(selection: SelectionOptions, file: Path | None, source: SourceOptions, *, leaders: bool) -> None:
-    from cli.output import notice, status_of, write_file, write_out
+def _save(selection: SelectionOptions, options: FileOptions, source: SourceOptions, *, leaders: bool) -> None:
+    from cli.output import file_of, notice, status_of, write_file, write_out
     from cli.selection import describe_chosen, opened
     from groups.counts import counted
     from groups.snapshot import snapshot_text
 
+    file = file_of(options)
     if not (selection.groups or selection.match or selection.all_groups):
         selection = replace(selection, all_groups=True)
     with opened(source) as groups:

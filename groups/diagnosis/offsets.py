@@ -168,7 +168,7 @@ def expiring(case: cases.DiagnosisCase) -> Iterator[Finding]:
         message=f"The group has no members, and its offsets expire: those of {counted(len(due), 'partition')} in "
         f"{seconds_text(in_s)} at the earliest. After that, auto.offset.reset decides where its consumers start.",
         remedy="Start a consumer before that, or raise offsets.retention.minutes of the brokers. To be able to restore "
-        f"the offsets, save them: kohort snapshot {case.in_shell} -o FILE.",
+        f"the offsets, save them: kohort snapshot {case.in_shell} --file FILE.",
         evidence={
             "partitions": cases.all_names(due),
             "expires": format_moment(first_ms),

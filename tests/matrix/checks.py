@@ -199,7 +199,7 @@ def snapshots(scene: Scene) -> str:
     _settled(scene)
     live = _by_name(scene.asked("describe --all-groups --members --verbose"))
     written = scene.scratch / "fleet.yaml"
-    scene.ask("snapshot --out", str(written)).succeeded()
+    scene.ask("snapshot --file", str(written)).succeeded()
     saved = scene.kohort(
         "describe", "--all-groups", "--members", "--verbose", "--snapshot", written, "--output", "json"
     ).succeeded()

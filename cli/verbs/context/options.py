@@ -36,7 +36,7 @@ class ContextOptions(NamedSource):
         None
     )
     timeout_ms: Annotated[int | None, _usual("--timeout", _TIMEOUT_HELP, "DURATION", parser=_timeout)] = None
-    output: Annotated[OutputFormat | None, _usual("--output", "Output format of commands.")] = None
+    output: Annotated[OutputFormat | None, _usual("--output -o", "Output format of commands.")] = None
     protected: Annotated[
         bool, _usual("--protected", "Ask for the context's name before each change, even with --yes.")
     ] = False

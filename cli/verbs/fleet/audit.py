@@ -44,7 +44,7 @@ def sources_of(options: AuditOptions) -> tuple[tuple[str, ...], LogPaths | None]
         return snapshots, None
     source = source_of(logs, snapshots_too=True)
     if isinstance(source, LiveTopic):
-        saves = "`kohort snapshot -o FILE` saves a live cluster for --snapshots"
+        saves = "`kohort snapshot --file FILE` saves a live cluster for --snapshots"
         raise UsageError(f"an audit reads snapshots and logs: {saves}")
     return (*snapshots, *source.snapshots), source if source.paths else None
 

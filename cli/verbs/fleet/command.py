@@ -127,7 +127,7 @@ def fleet_follow(
         bool, option("--once", "Read what is there, then exit; for a timer such as cron.")
     ] = False,
     output: Annotated[
-        StreamOutput, option("--output", "A line of text per update, or a JSON document per line.")
+        StreamOutput, option("--output -o", "A line of text per update, or a JSON document per line.")
     ] = StreamOutput.TABLE,
     live: LiveOptions,
     spark: SparkOptions,

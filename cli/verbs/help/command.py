@@ -30,7 +30,7 @@ def help_(
             metavar="[TOPIC]…", help="A topic, a term of the glossary, or the words of a command."
         ),
     ] = None,
-    output: Annotated[HelpFormat, option("--output", "How to print a topic.")] = HelpFormat.TEXT,
+    output: Annotated[HelpFormat, option("--output -o", "How to print a topic.")] = HelpFormat.TEXT,
 ) -> None:
     """Explain a concept, or show the help of a command.
 

@@ -30,7 +30,7 @@ def log_dump(
         str | None, option("--to", "End at this offset or time, inclusive.", "OFFSET|TIME")
     ] = None,
     batches: Annotated[bool, option("--batches", "Show batches instead of records.")] = False,
-    output: Annotated[DumpFormat, option("--output", "Output format.")] = DumpFormat.TABLE,
+    output: Annotated[DumpFormat, option("--output -o", "Output format.")] = DumpFormat.TABLE,
 ) -> None:
     """Print every record of the coordinator's log.
 

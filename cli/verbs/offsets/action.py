@@ -1,15 +1,14 @@
 """`kohort offsets delete` and `export`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import typer
 
 from cli.changing import carry_out
 from cli.consent import EmptyGroupConsent
 from cli.errors import UsageError
-from cli.options import OffsetsSelection, OutputOptions, SourceOptions
-from cli.output import as_utf8, notice, status_of, write_file, write_out
+from cli.options import FileOptions, OffsetsSelection, OutputOptions, SourceOptions
+from cli.output import as_utf8, file_of, notice, status_of, write_file, write_out
 from cli.selection import (
     choose_groups,
     describe_chosen,
@@ -66,12 +65,13 @@ def delete_offsets(
 def export_offsets(
     selection: OffsetsSelection,
     topics: Sequence[str] | None,
-    file: Path | None,
+    options: FileOptions,
     source: SourceOptions,
     *,
     with_group: bool,
 ) -> None:
     """Write the offsets of the selected groups as CSV."""
+    file = file_of(options)
     scopes = parse_scopes(topics)
     with opened(source) as groups:
         read = describe_chosen(groups, selection, offsets=True)

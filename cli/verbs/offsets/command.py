@@ -9,6 +9,7 @@ import typer
 
 from cli.consent import EmptyGroupConsent
 from cli.options import (
+    FileOptions,
     InternalTopicOptions,
     OffsetsSelection,
     OnlyTopics,
@@ -122,9 +123,7 @@ def export(
     with_group: Annotated[
         bool, option("--with-group", "Write the group's name in each line, even for one group.")
     ] = False,
-    file: Annotated[
-        Path | None, option("-o --out", "File to write; by default standard output.", "FILE")
-    ] = None,
+    file: FileOptions,
     source: SourceOptions,
 ) -> None:
     """Export committed offsets as CSV.
@@ -134,7 +133,7 @@ def export(
 
     \b
     Examples:
-      kohort offsets export billing > billing.csv
+      kohort offsets export billing --file billing.csv
       kohort offsets export --match '^billing' -b localhost:9092 > offsets.csv
     """
     from cli.verbs.offsets.action import export_offsets

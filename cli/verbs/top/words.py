@@ -18,7 +18,16 @@ VIEWS = {
     for kind, names in {
         "GROUP": ("describe", "diagnose", "why", "plan", "dry-run", "what-if", "config get"),
         "FILE": ("gate", "rehearse", "migrate"),
-        "": ("list", "validate-regex", "features list", "context list", "context show", "help", "version"),
+        "": (
+            "list",
+            "lag",
+            "validate-regex",
+            "features list",
+            "context list",
+            "context show",
+            "help",
+            "version",
+        ),
     }.items()
     for name in names
 }

@@ -44,7 +44,7 @@ class WatchOptions(SelectionOptions):
     output: Annotated[
         StreamOutput,
         option(
-            "--output",
+            "--output -o",
             "The screens of kohort top (in a pipe, a line per event), or a JSON document per line.",
         ),
     ] = StreamOutput.TABLE

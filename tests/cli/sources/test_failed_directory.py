@@ -118,7 +118,7 @@ def test_an_offset_that_is_not_read_stays_unknown(port: int, kohort: Kohort, tmp
     file = tmp_path / "groups.yaml"
     with LookAlike(port, Product(changes={OFFSET_FETCH.key: _without_an_offset})) as cluster:
         live = kohort.quick("describe group-01 --output json -b", cluster.bootstrap)
-        taken = kohort.quick("snapshot group-01 -b", cluster.bootstrap, "-o", file)
+        taken = kohort.quick("snapshot group-01 -b", cluster.bootstrap, "--file", file)
         taken.assert_said(3, f"group-01, {TOPIC}-0")
         tool = run_here(["--bootstrap-server", cluster.bootstrap, "--describe", "--group", "group-01"])
         line = "--reset-offsets --group group-01 --to-earliest --all-topics --execute"

@@ -176,7 +176,7 @@ def test_partitions_whose_groups_are_gone_are_named(stopped: Scene, command: str
 
 def test_snapshot_without_a_broker(stopped: Scene, tmp_path: Path) -> None:
     file = tmp_path / "snapshot.json"
-    answer = stopped.kohort.quick("snapshot", "-o", file, "-b", stopped.cluster.bootstrap)
+    answer = stopped.kohort.quick("snapshot", "--file", file, "-b", stopped.cluster.bootstrap)
     answer.assert_said(3, ABSENT, "the partition has no leader. Start broker 3.")
     assert sorted(json.loads(file.read_text())["groups"]) == list(stopped.kept)
 

@@ -124,7 +124,7 @@ def test_a_classic_group_with_what_its_members_sent(kohort: Kohort, tmp_path: Pa
         "owned": {"orders": [0, 2]}, "target": None, "epoch": None, "target_epoch": None,
     }  # fmt: skip
     file = tmp_path / "snapshot.yaml"
-    assert kohort.quick("snapshot", "--log-dir", directory, "-o", file).status == 0
+    assert kohort.quick("snapshot", "--log-dir", directory, "--file", file).status == 0
     (first, second) = read_snapshot(file).groups["old"].members
     assert first.user_data is not None
     assert (first.user_data.subscription, first.user_data.assignment) == (b"sticky", b"given")
@@ -214,7 +214,7 @@ def test_offsets_with_their_time_and_without_ends(kohort: Kohort, tmp_path: Path
         "metadata": "note", "member": None, "pending": None,
     }  # fmt: skip
     snapshot = tmp_path / "s.json"
-    kohort.quick("snapshot", "--log-dir", directory, "-o", snapshot)
+    kohort.quick("snapshot", "--log-dir", directory, "--file", snapshot)
     stored = read_snapshot(snapshot).groups["g"].offsets
     assert stored is not None
     assert stored["orders"][1].timestamp == START_MS + 11

@@ -28,7 +28,7 @@ def saved(
     request: pytest.FixtureRequest, kohort: Kohort, fleet: Fleet, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     file = tmp_path_factory.mktemp("saved") / str(request.param)
-    answer = kohort.quick(f"snapshot -b {fleet.broker.bootstrap} --match ^{fleet.prefix} -o {file}")
+    answer = kohort.quick(f"snapshot -b {fleet.broker.bootstrap} --match ^{fleet.prefix} --file {file}")
     answer.assert_said(0, f"{len(fleet.groups)} groups")
     return file
 
@@ -63,7 +63,7 @@ def test_writing_what_was_read_changes_nothing(kohort: Kohort, saved: Path, tmp_
     # By way of the other format, too.
     other = tmp_path / f"other{'.json' if saved.suffix == '.yaml' else '.yaml'}"
     for source, target in ((saved, again), (saved, saved), (saved, other), (other, again)):
-        assert kohort.quick(f"snapshot --snapshot {source} -o {target}").status == 0
+        assert kohort.quick(f"snapshot --snapshot {source} --file {target}").status == 0
         assert saved.read_bytes() == whole
         if target == again:
             assert again.read_bytes() == whole

@@ -29,7 +29,7 @@ def snapshot(kohort: Kohort, tmp_path: Path) -> Path:
     file = tmp_path / "snapshots" / "a.yaml"
     file.parent.mkdir()
     assert kohort.quick("demo", tmp_path / "sample").status == 0
-    assert kohort.quick("snapshot --embedded", tmp_path / "sample", "-o", file).status == 0
+    assert kohort.quick("snapshot --embedded", tmp_path / "sample", "--file", file).status == 0
     return file
 
 

@@ -212,11 +212,11 @@ def test_settings_of_groups_in_a_brokers_own_log(
         shown[name] = own(name, "-b", broker.bootstrap)
     assert shown[group] == {HEARTBEAT: "700", SESSION: "9500", "share.isolation.level": "read_committed"}
     saved = tmp_path / "live.yaml"
-    kohort.quick("snapshot", group, "-b", broker.bootstrap, "-o", saved).succeeded()
+    kohort.quick("snapshot", group, "-b", broker.bootstrap, "--file", saved).succeeded()
     broker.stop()
     assert {name: own(name, "--log-dir", broker.data) for name in shown} == shown
     offline = tmp_path / "offline.yaml"
-    kohort.quick("snapshot", group, "--log-dir", broker.data, "-o", offline).succeeded()
+    kohort.quick("snapshot", group, "--log-dir", broker.data, "--file", offline).succeeded()
     assert own(group, "--snapshot", saved) == own(group, "--snapshot", offline) == shown[group]
 
 

@@ -127,7 +127,7 @@ def test_real_user_data_of_librdkafka_live_in_the_log_and_in_a_snapshot(
     assert migration(kohort, group, "--log-dir", str(broker.data)) == facts
 
     file = tmp_path / "taken.yaml"
-    kohort.quick("snapshot", group, "--leaders", "-b", broker.bootstrap, "-o", file).succeeded()
+    kohort.quick("snapshot", group, "--leaders", "-b", broker.bootstrap, "--file", file).succeeded()
     assert migration(kohort, group, "--snapshot", str(file)) == facts
-    kohort.quick("snapshot", group, "-b", broker.bootstrap, "-o", file).succeeded()
+    kohort.quick("snapshot", group, "-b", broker.bootstrap, "--file", file).succeeded()
     assert migration(kohort, group, "--snapshot", str(file))["leader"] is None

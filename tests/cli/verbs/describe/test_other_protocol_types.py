@@ -81,7 +81,7 @@ def test_a_snapshot_and_a_log_show_the_workers_of_the_cluster(
 ) -> None:
     group = incremental_workers(served)
     file = tmp_path / "groups.yaml"
-    kohort.quick(f"snapshot -b {served.bootstrap} -o {file}", group.id).succeeded()
+    kohort.quick(f"snapshot -b {served.bootstrap} --file {file}", group.id).succeeded()
 
     def described(*source: str | Path) -> Any:
         answer = kohort.quick("describe --members --output json", group.id, *source).succeeded()

@@ -174,7 +174,7 @@ def saved(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> Path:
     """Give a snapshot of the sample."""
     file = run[1] / "snapshots" / "a.yaml"
     file.parent.mkdir()
-    assert kohort.quick("snapshot --embedded", log, "-o", file).status == 0
+    assert kohort.quick("snapshot --embedded", log, "--file", file).status == 0
     return file
 
 

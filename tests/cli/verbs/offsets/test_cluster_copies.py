@@ -232,7 +232,7 @@ def test_what_is_refused_before_records_are_read(here: Copies, tmp_path: Path) -
     same = here.rig.ours("offsets", "clone", group, group, *at)
     same.assert_refused("the same cluster")
     saved = tmp_path / "snapshot.yaml"
-    here.rig.kohort.quick("snapshot", group, "-b", bootstrap, "--out", str(saved)).succeeded()
+    here.rig.kohort.quick("snapshot", group, "-b", bootstrap, "--file", str(saved)).succeeded()
     offline = here.rig.kohort.quick("offsets clone", group, "t", "--snapshot", str(saved), *at)
     offline.assert_refused("no records to compare")
     beyond = here.rig.group({(topic, 0): 99})

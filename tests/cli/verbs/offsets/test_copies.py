@@ -195,7 +195,23 @@ def test_an_export_that_was_cut_anywhere_is_refused_or_reported(
             assert (answer.status, answer.stdout) == (3, ""), whole[:end]
 
 
-@pytest.mark.parametrize("command", ["offsets export --all-groups -o {file}", "snapshot -o {file}"])
+@pytest.mark.parametrize("command", ["offsets export nightly-report", "snapshot nightly-report"])
+def test_earlier_names_of_file(kohort: Kohort, tmp_path: Path, sample: Path, command: str) -> None:
+    file = tmp_path / "written"
+    kohort.quick(f"{command} --file {file} --embedded", sample).succeeded()
+    written = file.read_text()
+    assert kohort.quick(command, "--embedded", sample).stdout == written
+    for option in ("-o ", "-o", "--out ", "--output="):
+        file.unlink()
+        answer = kohort.quick(f"{command} {option}{file} --embedded", sample).succeeded()
+        assert file.read_text() == written
+        assert "-o, --output and --out are earlier names of --file" in answer.stderr
+    both = kohort.quick(f"{command} -o {file} --file {file} --embedded", sample)
+    both.assert_refused("--file and -o name two files")
+    assert "earlier" not in kohort.quick(f"{command} --help").stdout.lower()
+
+
+@pytest.mark.parametrize("command", ["offsets export --all-groups --file {file}", "snapshot -o {file}"])
 def test_a_file_is_replaced_when_the_new_one_is_complete(
     kohort: Kohort, tmp_path: Path, sample: Path, command: str
 ) -> None:

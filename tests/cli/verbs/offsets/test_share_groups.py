@@ -80,7 +80,7 @@ def test_share_groups_have_the_recorded_answers(rig: OffsetRig, topic: str, tmp_
     for scenario in ("--to-offset 3", "--shift-by 2", "--to-current", "--to-group {reader}"):
         story.tell(f"offsets reset {{shared}} --topic {{orders}} {scenario} --execute --yes")
     rig.kohort.quick(
-        "offsets export", group, "-b", rig.broker.bootstrap, "-o", story.names["file"]
+        "offsets export", group, "-b", rig.broker.bootstrap, "--file", story.names["file"]
     ).succeeded()
     story.tell("offsets import {file} {shared} --execute --yes")
     story.name("new")
