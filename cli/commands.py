@@ -28,6 +28,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
         "watch": "cli.verbs.watch.command:watch",
         "diagnose": "cli.verbs.diagnose.command:diagnose",
         "why": "cli.verbs.why.command:why",
+        "peek": "cli.verbs.peek.command:peek",
         "snapshot": "cli.verbs.snapshot:snapshot",
         "log": Family(
             summary="Read a broker's own log of groups and offsets.",

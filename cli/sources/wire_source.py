@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cli.errors import UsageError
 from cli.sources import live_answers
 from cli.sources.live import LiveSource
 from cli.sources.permissions import READING_CONFIGS, cause_of, with_missing_operations
@@ -17,6 +18,7 @@ from cli.sources.source import (
     OpenTransactions,
     ReadResult,
     SettingsOfGroups,
+    Source,
 )
 from groups.counts import first_names
 from groups.listing import Cause, GroupFilter, GroupListing, GroupState, GroupType, Problem, state_of, type_of
@@ -317,6 +319,18 @@ class WireSource(LiveSource):
 
     def close(self) -> None:
         self.client.close()
+
+
+def records_of(source: Source, none: str) -> KafkaClient:
+    """A client that reads records. UsageError for a source that has none; `none`: what for, and what to do."""
+    if not isinstance(source, LiveSource):
+        raise UsageError(f"{source.name} has no records {none} (--bootstrap-server, --context)")
+    if not isinstance(source, WireSource):
+        raise UsageError(
+            f"the records of {source.name} cannot be read: only librdkafka supports this login "
+            f"(sasl.mechanism={source.settings.sasl_mechanism})"
+        )
+    return source.client
 
 
 def _of_unknown_type(problem: Problem, unlisted: Mapping[str, str], failed: Mapping[str, Failure]) -> Problem:

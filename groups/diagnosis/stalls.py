@@ -204,9 +204,9 @@ def stalled_partition(case: cases.DiagnosisCase) -> Iterator[Finding]:
     have = "has" if len(unread) == 1 else "have"
     wait = f"Wait until {cases.names(unread)} {have} caught up. If it does not move then, "
     look = (
-        f"inspect the next record of {topic}-{number}: kafka-console-consumer.sh --topic {topic} --partition {number} "
-        f"--offset {at} --max-messages 1. Search the log of {case.named([stalls[0].member.id])} for errors with this "
-        "record: the consumer must be able to process it, or put it aside (a dead-letter topic)."
+        f"inspect the next record of {topic}-{number}: kohort peek {case.in_shell} {topic}:{number}. Search the log of "
+        f"{case.named([stalls[0].member.id])} for errors with this record: the consumer must be able to process it, or "
+        "put it aside (a dead-letter topic)."
     )
     yield (cases.warning if unread or still_ms < SELDOM_MS else cases.error)(
         message=f"The committed offset of {cases.names(partitions)} has not moved for at least "

@@ -15,8 +15,8 @@ IDS = ["GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"]
 NAMED = [
     "COMMAND", "CONTEXT", "DIR", "DURATION", "ERROR", "FILE", "HOST", "HOST:PORT", "HOST[:PORT]", "KEY", "N", "NAME",
     "NAME[:PARTITIONS]", "NEW", "OFFSET|TIME", "PATTERN", "PLAN", "PREFIX", "RACK", "REGEX", "RELEASE", "RULE",
-    "SCENARIO", "SIZE", "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC[:0,1]", "URL", "WINDOW", "WORLD",
-    "stable|empty|EPOCH",
+    "SCENARIO", "SIZE", "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC:PARTITION", "TOPIC[:0,1]", "URL", "WINDOW",
+    "WORLD", "stable|empty|EPOCH",
 ]  # fmt: skip
 LISTS = [
     "A,B,…",
@@ -78,6 +78,12 @@ def test_every_option_and_argument_states_what_empty_means() -> None:
     assert STATED - {shape for _, shape in forms} == set()
 
 
+def follows_another(command: str, parameter: Any) -> bool:
+    """Whether it is an argument after the first one, to which words go."""
+    arguments = [param for param in COMMANDS[command].params if param.param_type_name == "argument"]
+    return parameter in arguments[1:]
+
+
 def typed(parameter: Any, value: str) -> list[str]:
     option = max(parameter.opts, key=len)
     if parameter.param_type_name == "argument":
@@ -87,9 +93,8 @@ def typed(parameter: Any, value: str) -> list[str]:
 
 def test_an_empty_value_is_refused_by_every_option_and_argument() -> None:
     for command, parameter, _ in parameters():
-        arguments = [param for param in COMMANDS[command].params if param.param_type_name == "argument"]
-        if parameter in arguments[1:]:
-            continue  # words go to the first argument
+        if follows_another(command, parameter):
+            continue
         with pytest.raises(UsageError, match="no value is given"):
             COMMANDS[command].make_context(command, typed(parameter, ""))
 
@@ -102,7 +107,11 @@ def test_blanks_and_nul_are_refused_by_every_form(kohort: Kohort) -> None:
 
 
 def first_by_form() -> dict[str, tuple[str, Any]]:
-    return {shape: (command, parameter) for command, parameter, shape in parameters() if is_text(parameter)}
+    return {
+        shape: (command, parameter)
+        for command, parameter, shape in parameters()
+        if is_text(parameter) and not follows_another(command, parameter)
+    }
 
 
 PARTS = [

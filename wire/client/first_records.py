@@ -103,9 +103,10 @@ class _Search(LogSearch):
     def skip_markers(self, batch: Batch, _records: bytes) -> None:
         self._skip(batch)
 
-    def skip_aborted(self, batch: Batch) -> None:
+    def skip_aborted(self, batch: Batch, /) -> bool:
         self._aborted.append((batch.last_offset, batch.count))
         self._skip(batch)
+        return True
 
     def _skip(self, batch: Batch) -> None:
         self._bytes += batch.size

@@ -71,8 +71,9 @@ class LogSearch(ABC):
     def skip_markers(self, batch: Batch, records: bytes) -> None:  # noqa: B027  (most searches ignore them)
         """Handle a control batch."""
 
-    def skip_aborted(self, batch: Batch) -> None:  # noqa: B027  (only with `read_committed`)
-        """Handle a batch of an aborted transaction."""
+    def skip_aborted(self, batch: Batch, /) -> bool:  # noqa: ARG002  (only with `read_committed`)
+        """Handle a batch of an aborted transaction; whether its records are skipped."""
+        return True
 
     @abstractmethod
     def reach_end(self) -> None:
@@ -105,7 +106,7 @@ class LogSearch(ABC):
             if batch.is_control:
                 self.skip_markers(batch, records)
             elif skips:
-                self.skip_aborted(batch)
+                skips = self.skip_aborted(batch)
             if self.is_done:
                 return
             if not batch.is_control and not skips and batch.last_offset >= self.next_wanted:

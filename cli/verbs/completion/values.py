@@ -351,6 +351,7 @@ BY_METAVAR: Mapping[str, Values] = {
     "STATE,…": STATES,
     "PROTOCOL,…": PROTOCOLS,
     "TOPIC=N": TOPIC_OF,
+    "TOPIC:PARTITION": replace(TOPIC_OF, suffix=":"),
     "SOURCE=TARGET": TOPIC_OF,
     "MEMBER": MEMBERS,
     "MEMBER=TOPIC,…": MEMBER_OF,

@@ -11,10 +11,9 @@ from cli.options import OutputOptions, SourceOptions, TargetClusterOptions
 from cli.output import notice
 from cli.render.document import Table, fields, table_of
 from cli.selection import opened, opened_for_change
-from cli.sources.live import LiveSource
 from cli.sources.positions import positions_of, unread_logs
 from cli.sources.source import Source
-from cli.sources.wire_source import WireSource
+from cli.sources.wire_source import records_of
 from cli.sources.writer import ClusterWriter
 from cli.verbs.offsets import facts as group_facts
 from cli.verbs.offsets.change import OffsetsChange
@@ -25,9 +24,9 @@ from groups.offsets.model import OffsetChange, TopicScope, committed_in
 from groups.offsets.plan import plan_copy
 from groups.offsets.proof import CopiedOffset, TopicNames, plan_cluster_copy
 from groups.times import format_moment
-from wire.client.cluster import KafkaClient
 
 _SEARCHED = 10_000
+_NONE = "to compare, so offsets cannot be copied to or from another cluster; use live clusters"
 
 
 def clone_offsets(
@@ -112,7 +111,7 @@ def plan_cluster_clone(
     source: Source, target: Source, request: CopyRequest, writer: ClusterWriter | None
 ) -> "ClusterCopy":
     """Plan the offsets to commit in the target that correspond to a group's committed offsets in the source."""
-    reader, copies = _records_of(source), _records_of(target)
+    reader, copies = records_of(source, _NONE), records_of(target, _NONE)
     clusters = [client.metadata([]) for client in (reader, copies)]
     ids = [cluster.cluster_id for cluster in clusters]
     addresses = [{broker.address for broker in cluster.brokers} for cluster in clusters]
@@ -166,21 +165,6 @@ def _committed(original: Group, scopes: Sequence[TopicScope]) -> tuple[TopicPart
     if not places:
         raise CommandError(f"{original.id}: has no committed offsets in these topics")
     return places
-
-
-def _records_of(source: Source) -> KafkaClient:
-    """A client that reads records."""
-    if not isinstance(source, LiveSource):
-        raise UsageError(
-            f"{source.name} has no records to compare, so offsets cannot be copied to or from another cluster; "
-            "use live clusters (--bootstrap-server, --context)"
-        )
-    if not isinstance(source, WireSource):
-        raise UsageError(
-            f"the records of {source.name} cannot be read: only librdkafka supports this login "
-            f"(sasl.mechanism={source.settings.sasl_mechanism})"
-        )
-    return source.client
 
 
 @dataclass(slots=True)

@@ -20,17 +20,18 @@ from tests.cli.shells.terminal import SCRIPTS
 
 SHELLS = [shell.value for shell in Shell]
 FREE_TEXT = {
-    "--add", "--advertise", "--as-of", "--at", "--at-once", "--bootstrap-server", "--bounce-seconds", "--brokers",
-    "--by-duration", "--catch-up", "--chance", "--client", "--cluster-id", "--columns", "--commit-interval",
-    "--concurrency", "--conf", "--config", "--every", "--expires-within", "--fail-rack", "--for", "--from",
-    "--gate-timeout", "--group", "--hot", "--instance", "--interval", "--jobs", "--keep", "--key-type", "--limit",
-    "--listen", "--loading", "--master", "--match", "--match-topic", "--max-series", "--max-size", "--max-stopped",
-    "--metrics", "--on-finding", "--pause", "--per-hour", "--property", "--reason", "--rebalance-time", "--regex",
-    "--restart", "--restart-timeout", "--return-timeout", "--round", "--search", "--secret", "--secret-env",
-    "--secret-file", "--seed", "--seeds", "--session-timeout", "--shift-by", "--since", "--skew", "--sort",
-    "--speed", "--step", "--stop-at", "--storm", "--timeout", "--times", "--to", "--to-bootstrap-server",
-    "--to-datetime", "--to-offset", "--tolerance", "--topic", "--topic-prefix", "--transaction-time", "--until",
-    "--unused-for", "--validate-regex", "--wait", "--wait-empty", "--watch", "--webhook", "--window",
+    "--add", "--advertise", "--as-of", "--at", "--at-once", "--back", "--bootstrap-server", "--bounce-seconds",
+    "--brokers", "--by-duration", "--catch-up", "--chance", "--client", "--cluster-id", "--columns",
+    "--commit-interval", "--concurrency", "--conf", "--config", "--every", "--expires-within", "--fail-rack", "--for",
+    "--from", "--gate-timeout", "--group", "--hot", "--instance", "--interval", "--jobs", "--keep", "--key-type",
+    "--limit", "--listen", "--loading", "--master", "--match", "--match-topic", "--max-series", "--max-size",
+    "--max-stopped", "--metrics", "--offset", "--on-finding", "--pause", "--per-hour", "--property", "--reason",
+    "--rebalance-time", "--records", "--regex", "--restart", "--restart-timeout", "--return-timeout", "--round",
+    "--search", "--secret", "--secret-env", "--secret-file", "--seed", "--seeds", "--session-timeout", "--shift-by",
+    "--since", "--skew", "--sort", "--speed", "--step", "--stop-at", "--storm", "--timeout", "--times", "--to",
+    "--to-bootstrap-server", "--to-datetime", "--to-offset", "--tolerance", "--topic", "--topic-prefix",
+    "--transaction-time", "--until", "--unused-for", "--validate-regex", "--wait", "--wait-empty", "--watch",
+    "--webhook", "--window",
 }  # fmt: skip
 """Options with arbitrary values. Any other must have its values in cli/verbs/completion/values.py."""
 
