@@ -136,19 +136,13 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed
         described = {name: one for name, one in described.items() if not is_absent(one)}
     failed = unread_parts(described, listed=listed)
     raise_failure(one for name, one in described.items() if isinstance(one, Failure) and name not in failed)
-    nodes = {
-        broker.address: Node(id=broker.node_id, host=broker.address.host, port=broker.address.port)
-        for broker in source.client.brokers().brokers
-    }
-    coordinators = source.client.known_coordinators(requested)
+    coordinators = coordinators_of(source.client, requested)
     groups: dict[str, Group] = {}
     unassigned: dict[tuple[str, str], str] = {}
     for name, one in described.items():
         if not isinstance(one, Failure):
             kind, group = one
-            groups[name], _ = as_group(
-                kind, group, nodes.get(coordinators[name]) if name in coordinators else None
-            )
+            groups[name], _ = as_group(kind, group, coordinators.get(name))
             if kind is GroupType.CLASSIC:
                 unassigned |= {
                     (name, member.member_id): reason
@@ -156,6 +150,16 @@ def describe_consumer_groups(source: LiveSource, names: Iterable[str], *, listed
                     if (reason := assignment_exception(member.member_assignment)) is not None
                 }
     return ReadGroups(groups, failed, unassigned)
+
+
+def coordinators_of(client: KafkaClient, groups: Iterable[str]) -> dict[str, Node]:
+    """The coordinators of groups, as far as they have answered and are known brokers."""
+    nodes = {
+        broker.address: Node(id=broker.node_id, host=broker.address.host, port=broker.address.port)
+        for broker in client.brokers().brokers
+    }
+    known = client.known_coordinators(groups)
+    return {group: nodes[address] for group, address in known.items() if address in nodes}
 
 
 def unread_parts(described: Mapping[str, object], *, listed: bool) -> dict[str, Failure]:

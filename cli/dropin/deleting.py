@@ -8,7 +8,7 @@ from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, error_messa
 from cli.dropin.flags import java_number
 from cli.dropin.parse import Options
 from cli.dropin.printing import print_error, remark_unknown, row, width_of
-from cli.render.cells import MISSING
+from cli.render.cells import MISSING, safe_text
 from cli.sources.live import LiveSource
 from cli.sources.wire_source import WireSource
 from groups.model import TopicPartition
@@ -128,17 +128,22 @@ def delete_groups(options: Options, source: LiveSource) -> int:
         # The tool prints the Java error of a code, not the broker's message.
         for name, why in failed.items():
             failed[name] = why if why.code is None else replace(why, message=why.name or why.message)
+    print_deleted("consumer groups", names, failed)
+    return max(status, status_of(failed.values()))
+
+
+def print_deleted(what: str, names: Iterable[str], failed: Mapping[str, Failure], *, end: str = "") -> None:
+    """Print which groups are deleted, and why others are not. `end` ends the list of the former if there are both."""
     remark_unknown(failed.values())
     gone = ", ".join(f"'{name}'" for name in names if name not in failed)
     if not failed:
-        print(f"Deletion of requested consumer groups ({gone}) was successful.")
-        return status
-    print_error("Deletion of some consumer groups failed:")
+        print(f"Deletion of requested {what} ({safe_text(gone)}) was successful.")
+        return
+    print_error(f"Deletion of some {what} failed:")
     for name, why in failed.items():
-        print(f"* Group '{name}' could not be deleted due to: {exception_text(why)}")
+        print(safe_text(f"* Group '{name}' could not be deleted due to: {exception_text(why)}"))
     if gone:
-        print(f"\nThese consumer groups were deleted successfully: {gone}")
-    return max(status, status_of(failed.values()))
+        print(f"\nThese {what} were deleted successfully: {safe_text(gone)}{end}")
 
 
 def delete_offsets(options: Options, source: LiveSource) -> int:

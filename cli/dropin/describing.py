@@ -190,8 +190,8 @@ _GAP = 10
 
 def run_list(options: Options, source: LiveSource) -> int:
     """Print groups of consumers, with type and state if requested, filtered by the given values."""
-    types = _chosen(options.type, TYPES, "types list", "types")
-    states = _chosen(options.state, STATES, "state list", "states")
+    types = chosen_values(options.type, TYPES, "types list", "types")
+    states = chosen_values(options.state, STATES, "state list", "states")
     listed, status = list_consumer_groups(source)
     with_type, with_state = options.type is not None, options.state is not None
     rows = [["GROUP", *["TYPE"] * with_type, *["STATE"] * with_state]] if with_type or with_state else []
@@ -205,7 +205,7 @@ def run_list(options: Options, source: LiveSource) -> int:
     return status
 
 
-def _chosen(argument: str | None, known: Mapping[str, T], what: str, values: str) -> set[T]:
+def chosen_values(argument: str | None, known: Mapping[str, T], what: str, values: str) -> set[T]:
     """The values of a comma-separated list; an empty one selects all."""
     words = (argument or "").rstrip(",")
     if not words:

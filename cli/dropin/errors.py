@@ -33,6 +33,12 @@ class BadValue(ToolFailure):
         super().__init__(message, USAGE_STATUS)
 
 
+class ToolRefusal(CommandError):
+    """The command must not be carried out: the message goes to stderr, and nothing else is printed."""
+
+    status = USAGE_STATUS
+
+
 class VersionRequested(Exception):
     """`--version`."""
 

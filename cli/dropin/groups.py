@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from cli.dropin.cluster import list_groups
 from cli.dropin.errors import ToolUsageError
 from cli.dropin.flags import Value, check_exclusive, known_flags, read_command, single_value
-from cli.dropin.main import Tool, run_tool
+from cli.dropin.main import KafkaTool, run_tool
 from cli.dropin.parse import Options, only_action, options_of
 from cli.dropin.printing import purpose_and_usage, row, safe_lines, width_of
 from cli.errors import ExitStatus
@@ -72,7 +72,7 @@ def _report(reason: str) -> None:
     print(f"Error while executing groups command : {safe_lines(reason)}")
 
 
-GROUPS = Tool(
+GROUPS = KafkaTool(
     parse=parse, action_of=lambda _: run_list, report=_report, usage=_USAGE, failed=ExitStatus.FALSE
 )  # fmt: skip
 

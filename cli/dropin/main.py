@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
-from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
+from cli.dropin.errors import ToolFailure, ToolRefusal, ToolUsageError, VersionRequested
 from cli.dropin.parse import OF_THE_DOCUMENT, Action, Options, parse
 from cli.dropin.printing import MAY_BE_DONE, Output, print_error, print_remark, usage
 from cli.dropin.wording import wording
@@ -24,7 +24,7 @@ Run = Callable[[Options, "LiveSource"], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class KafkaTool:
     """A command line tool of Kafka. `report` prints why its command failed, `failed` is its exit status then: None for
     that of the error, where the tool itself exits with 0."""
 
@@ -58,14 +58,14 @@ def failing(subject: str) -> Callable[[str], None]:
     return lambda reason: print_error(f"Executing {subject} command failed due to {reason}")
 
 
-CONSUMER_GROUPS = Tool(parse=parse, action_of=action_of, report=failing("consumer group"))
+CONSUMER_GROUPS = KafkaTool(parse=parse, action_of=action_of, report=failing("consumer group"))
 
 
 def main() -> None:
     run_tool(CONSUMER_GROUPS)
 
 
-def run_tool(tool: Tool) -> NoReturn:
+def run_tool(tool: KafkaTool) -> NoReturn:
     """Run the command line of this process; no traceback reaches a user unless KOHORT_DEBUG asks for it."""
     if sys.stdout is None:
         _end(_report("standard output is closed"))
@@ -95,7 +95,7 @@ def _end(status: int) -> NoReturn:
     sys.exit(int(status))
 
 
-def run(arguments: Sequence[str], tool: Tool = CONSUMER_GROUPS) -> int:
+def run(arguments: Sequence[str], tool: KafkaTool = CONSUMER_GROUPS) -> int:
     """Run the command line, and return the exit status."""
     stop = Stop()
     try:
@@ -125,6 +125,9 @@ def run(arguments: Sequence[str], tool: Tool = CONSUMER_GROUPS) -> int:
         own = f"\n{OF_THE_DOCUMENT}" if str(error) == wording().purpose else ""
         print_remark(f"{error}\n{usage(tool.usage)}{own}")
         return error.status
+    except ToolRefusal as refusal:
+        print_remark(str(refusal))
+        return refusal.status
     except Stopped as stopped:
         print_remark(f"Stopped before all answers came. {MAY_BE_DONE}")
         return status_of_signal(stopped.number)

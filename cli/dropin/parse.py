@@ -14,6 +14,7 @@ from cli.dropin.flags import (
     check_exclusive,
     check_one_of,
     known_flags,
+    listed,
     long_value,
     read_command,
     single_value,
@@ -162,12 +163,7 @@ def _check_combination(flags: ParsedFlags) -> None:
     if not flags.has("validate-regex", "bootstrap-server"):
         raise ToolUsageError('Missing required argument "[bootstrap-server]"')
     if flags.has("describe"):
-        check_one_of("describe", ("all-groups", "group"), flags)
-        if sum(flags.has(flag) for flag in ("members", "offsets", "state")) > 1:
-            options = "[members], [offsets], [state]"
-            raise ToolUsageError(f"Option [describe] takes at most one of these options: {options}")
-        if flags.has("state") and single_value("state", flags, ToolUsageError) is not None:
-            raise ToolUsageError("Option [describe] does not take a value for [state]")
+        check_describe(flags, "members", "offsets", "state")
     if flags.has("delete"):
         check_one_of("delete", ("all-groups", "group"), flags)
         if flags.has("topic"):
@@ -176,8 +172,7 @@ def _check_combination(flags: ParsedFlags) -> None:
     if flags.has("delete-offsets") and not (flags.has("group") and flags.has("topic")):
         raise ToolUsageError("Option [delete-offsets] takes the following options: [group], [topic]")
     if flags.has("reset-offsets"):
-        if flags.has("dry-run") and flags.has("execute"):
-            raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+        check_execution(flags)
         if not flags.has("dry-run", "execute"):
             print_remark(NO_EXECUTE)
         check_one_of("reset-offsets", ("all-groups", "group"), flags)
@@ -185,6 +180,23 @@ def _check_combination(flags: ParsedFlags) -> None:
     check_exclusive("group", ["all-groups"], flags)
     check_exclusive("group", ["list"], flags)
     check_exclusive("topic", ["describe", "list"], flags)
+
+
+def check_execution(flags: ParsedFlags, *, required: bool = False) -> None:
+    """Refuse a reset that is both planned and executed, and one that is neither if that is `required`."""
+    if flags.has("dry-run") and flags.has("execute"):
+        raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    if required and not flags.has("dry-run", "execute"):
+        raise ToolUsageError("Option [reset-offsets] takes the option: [execute] or [dry-run]")
+
+
+def check_describe(flags: ParsedFlags, *parts: str) -> None:
+    """Refuse a description of no group, of several `parts`, or of groups in a state."""
+    check_one_of("describe", ("all-groups", "group"), flags)
+    if sum(map(flags.has, parts)) > 1:
+        raise ToolUsageError(f"Option [describe] takes at most one of these options: {listed(parts)}")
+    if flags.has("state") and single_value("state", flags, ToolUsageError) is not None:
+        raise ToolUsageError("Option [describe] does not take a value for [state]")
 
 
 def options_of(action: Action, flags: ParsedFlags, *, topics: str = "topic") -> Options:

@@ -29,7 +29,8 @@ from groups.offsets.scenarios import (
     reset,
 )
 from groups.times import DurationTooLong, ago_ms, read_java_duration_ns, read_java_moment
-from wire.client.offsets import EARLIEST, LATEST, NewOffset, OffsetSpec, commit_offsets, offsets_at
+from wire.client.errors import Answers
+from wire.client.offsets import EARLIEST, LATEST, NewOffset, OffsetSpec, Outcomes, commit_offsets, offsets_at
 from wire.errors import ErrorCode, Failure
 from wire.files import read_bounded
 from wire.java_text import JAVA
@@ -128,7 +129,7 @@ def _ago(text: str) -> int:
 Resets = Mapping[str, Mapping[TopicPartition, int]]
 """New offsets by group and partition."""
 
-_INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)
+INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)
 _PARTITION_WIDTH = 10
 _QUOTED_FROM = 25
 """Jackson quotes every value of at least this length."""
@@ -137,13 +138,17 @@ _LOWEST_PLAIN, _BACKSLASH = "-", "\\"
 
 
 def run(options: Options, source: LiveSource) -> int:
-    """Set offsets, or only print them; the exit status. A failure stops the command: groups set before stay set."""
-    reset = _Reset(options, source)
-    names, reset.status = cluster.chosen_groups(options, source)
-    described = cluster.describe_each(reset.client, names)
+    """Set offsets, or only print them; the exit status."""
+    return run_reset(Reset(options, source))
+
+
+def run_reset(reset: "Reset") -> int:
+    """Carry out a reset; the exit status. A failure stops it: groups set before stay set."""
+    names, reset.status = reset.names()
+    described = reset.describe(names)
     unread = cluster.unread_parts(
         {name: one for name, one in described.items() if not cluster.is_absent(one)},
-        listed=not options.groups,
+        listed=not reset.options.groups,
     )
     try:
         resets = {name: reset.group(name, one) for name, one in described.items() if name not in unread}
@@ -151,22 +156,33 @@ def run(options: Options, source: LiveSource) -> int:
         if reset.made:
             printing.print_remark(f"Set before the failure: {', '.join(reset.made)}")
         raise
-    if options.export:
-        _print_csv(resets, with_group=len(options.groups) != 1)
-    else:
-        _print_table(resets)
+    reset.show(resets)
     return max(reset.status, cluster.ReadGroups({}, unread).report(assignments=False))
 
 
-class _Reset:
-    """A reset: one command line on one cluster."""
+class Reset:
+    """A reset of groups of consumers: one command line on one cluster. Other types of groups override a part."""
 
     def __init__(self, options: Options, source: LiveSource) -> None:
         self.status = ExitStatus.DONE  # The exit status so far
         self.made: list[str] = []  # The groups that were set
         self.client = cluster.client_of(source, "kohort offsets reset")
-        self._options, self._source = options, source
-        self._topics = ClusterTopics(self.client)
+        self.options, self.source = options, source
+        self.topics = ClusterTopics(self.client)
+
+    def names(self) -> tuple[list[str], ExitStatus]:
+        """The groups, each once, and the status of listing them."""
+        return cluster.chosen_groups(self.options, self.source)
+
+    def describe(self, names: Sequence[str]) -> Mapping[str, cluster.Described]:
+        return cluster.describe_each(self.client, names)
+
+    def show(self, resets: Resets) -> None:
+        """Print the new offsets."""
+        if self.options.export:
+            print_csv(resets, with_group=len(self.options.groups) != 1)
+        else:
+            print_resets(resets)
 
     def group(self, name: str, described: cluster.Described) -> Mapping[TopicPartition, int]:
         """Set one group, if that is requested; its new offsets by topic and partition."""
@@ -174,15 +190,24 @@ class _Reset:
             cluster.raise_failure([described], prefix=cluster.WRAPPED)
         # A group that does not exist counts as Dead: a commit creates it.
         state = GroupState.DEAD.value if isinstance(described, Failure) else str(described[1].group_state)
-        if state not in _INACTIVE:
-            what = f"Assignments can only be reset if the group '{name}' is inactive"
+        if not self.is_inactive(name, state):
+            return {}
+        return self.set_group(name)
+
+    def is_inactive(self, group: str, state: str) -> bool:
+        """Whether a group in this state can be reset; an error is printed if not."""
+        if state not in INACTIVE:
+            what = f"Assignments can only be reset if the group '{group}' is inactive"
             printing.print_error(f"{what}, but the current state is {state}.")
             self.status = ExitStatus.REFUSED
-            return {}
-        options = self._options
+        return state in INACTIVE
+
+    def set_group(self, name: str) -> Mapping[TopicPartition, int]:
+        """Set one inactive group, if that is requested; its new offsets."""
+        options = self.options
         needs_committed = options.all_topics or options.to_current or options.shift_by is not None
-        committed = self._committed(name) if needs_committed else {}
-        places = self._scope(committed)
+        committed = self.committed(name) if needs_committed else {}
+        places = self.scope(committed)
         self._check(places)
         scenario = scenario_of(options, lambda: self._plan)
         if isinstance(scenario, ToListed):
@@ -206,8 +231,9 @@ class _Reset:
         cluster.raise_failure(answers.failed.values(), prefix=cluster.WRAPPED)
         return {partition: offset for partition, (offset,) in answers.found.items()}
 
-    def _committed(self, group: str) -> dict[TopicPartition, int]:
-        offsets, unknown = cluster.committed_offsets(self._source, [group])
+    def committed(self, group: str) -> dict[TopicPartition, int]:
+        """Where the group is. Raises ToolFailure: a part of that is not known."""
+        offsets, unknown = cluster.committed_offsets(self.source, [group])
         cluster.raise_failure(
             unknown.values(), prefix=cluster.WRAPPED
         )  # else a part of the group would be left as it is
@@ -218,22 +244,22 @@ class _Reset:
             if committed.offset is not None
         }
 
-    def _scope(self, committed: Mapping[TopicPartition, int]) -> list[TopicPartition]:
+    def scope(self, committed: Mapping[TopicPartition, int]) -> list[TopicPartition]:
         """The selected partitions, each once."""
-        if self._options.all_topics:
+        if self.options.all_topics:
             return list(committed)
-        if self._options.topics:
-            return self._topics.meant(self._options.topics)
-        if self._options.from_file is None:
+        if self.options.topics:
+            return self.topics.meant(self.options.topics)
+        if self.options.from_file is None:
             raise ToolUsageError("One of the reset scopes should be defined: --all-topics, --topic.")
         return []
 
     def _check(self, places: Sequence[TopicPartition]) -> None:
         """Raise ToolFailure unless all of the partitions exist and have leaders."""
-        cluster.raise_failure(self._topics.failures(topic for topic, _ in places), prefix=cluster.WRAPPED)
+        cluster.raise_failure(self.topics.failures(topic for topic, _ in places), prefix=cluster.WRAPPED)
         for find, what in (
-            (self._topics.missing, "do not exist"),
-            (self._topics.without_leader, "have no leader"),
+            (self.topics.missing, "do not exist"),
+            (self.topics.without_leader, "have no leader"),
         ):
             if partitions := find(places):
                 raise ToolFailure(f'The partitions "{",".join(map(partition_name, partitions))}" {what}')
@@ -245,10 +271,10 @@ class _Reset:
             self.status = max(self.status, ExitStatus.UNREADABLE)
             return []
         places = list(self._plan[group])
-        self._topics.describe(topic for topic, _ in places)
+        self.topics.describe(topic for topic, _ in places)
         for partition in places:
             topic, name = partition[0], partition_name(partition)
-            if (failure := self._topics.failed.get(topic)) is not None:
+            if (failure := self.topics.failed.get(topic)) is not None:
                 # The tool has its own words for a partition that a file names.
                 what, why = f"Failed to fetch metadata for partition {name}", None
                 if failure.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
@@ -262,12 +288,19 @@ class _Reset:
 
     @cached_property
     def _plan(self) -> Resets:
-        path = self._options.from_file
-        return {} if path is None else read_plan(path, self._options.groups)
+        path = self.options.from_file
+        return {} if path is None else read_plan(path, self.options.groups)
+
+    def send(self, offsets: Resets) -> Answers[str, Outcomes]:
+        """Set the offsets of groups."""
+        commits = {
+            group: {partition: NewOffset(offset=offset) for partition, offset in places.items()}
+            for group, places in offsets.items()
+        }
+        return commit_offsets(self.client, commits)
 
     def _commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        commits = {partition: NewOffset(offset=offset) for partition, offset in offsets.items()}
-        answers = commit_offsets(self.client, {group: commits})
+        answers = self.send({group: offsets})
         if group in answers.failed:
             failure = answers.failed[group]
             printing.remark_unknown([failure])
@@ -302,7 +335,7 @@ def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
     return {groups[0]: file.of_one_group} if len(groups) == 1 else {}
 
 
-def _print_table(resets: Resets) -> None:
+def print_resets(resets: Resets) -> None:
     """Headings and a line per partition; only an empty line if there is no group."""
     groups = printing.width_of(resets)
     topics = printing.width_of(topic for offsets in resets.values() for topic, _ in offsets)
@@ -314,7 +347,7 @@ def _print_table(resets: Resets) -> None:
     print()
 
 
-def _print_csv(resets: Resets, *, with_group: bool) -> None:
+def print_csv(resets: Resets, *, with_group: bool) -> None:
     """A line per partition and, as in the tool, an empty one after them. Jackson quotes some names."""
 
     def quoted(text: str) -> str:

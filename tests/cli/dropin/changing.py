@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.cli.command import Answer
-from tests.cli.dropin.harness import DIFFERENCES, Case, filled, normalized, run_here, run_tool, unordered
+from tests.cli.dropin.harness import (
+    DIFFERENCES,
+    Case,
+    Pair,
+    filled,
+    normalized,
+    run_here,
+    run_tool,
+    unordered,
+)
 from tests.kafka.broker import Broker
 from tests.kafka.tool_host import ToolHost
 
@@ -87,16 +96,16 @@ class Changes:
             expected = changed
         return expected
 
-    def _try(self, case: Change, run: Callable[[list[str]], Answer]) -> Trial:
+    def _try(self, case: Change, run: Callable[[list[str], Pair], Answer]) -> Trial:
         if case.changes:
             self.scene.lay()
         content = self._filled(case.file) if isinstance(case.file, str) else case.file
         self.file.write_bytes(content.encode() if isinstance(content, str) else content)
-        answer = run(case.arguments(self._names, self.broker))
+        answer = run(case.arguments(self._names, self.broker), case.pair)
         return Trial(normalized(answer), self.scene.state())
 
-    def _tool(self, arguments: list[str]) -> Answer:
-        return run_tool(self.tools, arguments)
+    def _tool(self, arguments: list[str], pair: Pair) -> Answer:
+        return run_tool(self.tools, arguments, pair)
 
     @property
     def _names(self) -> Mapping[str, str]:

@@ -69,11 +69,8 @@ def modern_scene(
     kafka_broker: Broker,
     kafka_jars: Path,
     java_host: JavaHost,
-    tools: ToolHost,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Scene]:
     """Give share and streams groups, by what is the matter with them."""
-    with modern_groups(
-        kafka_broker, kafka_jars, java_host, tools, tmp_path_factory.mktemp("modern")
-    ) as names:
+    with modern_groups(kafka_broker, kafka_jars, java_host, tmp_path_factory.mktemp("modern")) as names:
         yield Scene(names=names)

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
-from cli.dropin import groups, main, parse
+from cli.dropin import groups, main, parse, share_groups
 from cli.dropin.flags import Value
 from cli.dropin.parse import OF_THE_DOCUMENT
 from cli.dropin.printing import usage
 from tests.cli import command
 from tests.cli.command import Answer
 from tests.kafka.broker import Broker
-from tests.kafka.tool_host import CONSUMER_GROUPS, GROUPS, ToolHost
+from tests.kafka.tool_host import CONSUMER_GROUPS, GROUPS, SHARE_GROUPS, ToolHost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,10 @@ PAIRS = {
     "groups": Pair(
         theirs=GROUPS, ours=groups.main, flags=groups.FLAGS, usage="usage-groups.txt",
         fails="Error while executing groups command : ",
+    ),
+    "share-groups": Pair(
+        theirs=SHARE_GROUPS, ours=share_groups.main, flags=share_groups.FLAGS, usage="usage-share-groups.txt",
+        fails="\nError: Executing share group command failed due to ",
     ),
 }  # fmt: skip
 """By the name of the program without `kohort-`."""

@@ -10,7 +10,8 @@ from tests.cli.dropin.harness import DIFFERENCES, PAIRS, Case
 CASES: list[Case] = [
     case
     for file in sorted(Path(__file__).parent.glob("*cases.py"))
-    for case in import_module(f"{__package__}.{file.stem}").CASES
+    for cases in [import_module(f"{__package__}.{file.stem}")]
+    for case in [*cases.CASES, *getattr(cases, "CHANGING", ())]
 ]
 """Of all tables in this folder."""
 
