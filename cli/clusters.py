@@ -23,10 +23,15 @@ Answer: TypeAlias = "tuple[Document, ExitStatus]"
 
 
 def emit_answer(
-    answer: Callable[[SourceOptions], Answer], source: ClustersOptions, output: OutputOptions
+    answer: Callable[[SourceOptions], Answer],
+    source: ClustersOptions,
+    output: OutputOptions,
+    finish: Callable[[Document], Document] = lambda document: document,
 ) -> None:
-    """Print what a command answers about its source, or about each of several clusters, and exit; see `emit`."""
+    """Print what a command answers about its source, or about each of several clusters, and exit; see `emit`. `finish`
+    makes what is printed of a document of several clusters."""
     document, status = answer_of_all(answer, source) if source.clusters else answer(source)
+    document = finish(document) if source.clusters else document
     emit(document, output, status)
 
 

@@ -124,6 +124,16 @@ class ClustersOptions(SourceOptions):
     clusters: tuple[str, ...] = ()  # Not an option: the names of several contexts
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedOptions(ClustersOptions):
+    compare: Annotated[
+        tuple[str, str] | None,
+        _source(
+            "--compare", "Show side by side what groups are in two contexts, and their lag.", "NAME NAME"
+        ),
+    ] = None
+
+
 _target = partial(option, rich_help_panel=TARGET_PANEL)
 
 

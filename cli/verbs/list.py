@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.options import ClustersOptions, ListSelection, OutputOptions, RepeatOptions, SelectionOptions, option
+from cli.options import (
+    ClustersOptions,
+    ComparedOptions,
+    ListSelection,
+    OutputOptions,
+    RepeatOptions,
+    SelectionOptions,
+    option,
+)
 
 if TYPE_CHECKING:
     from cli.group_lags import GroupLags
@@ -40,7 +48,7 @@ def list_groups(
     lag: Annotated[bool, option("--lag", "Add lag, lag in time and partitions, and the total.")] = False,
     only_with_lag: OnlyWithLag = False,
     verbose: Verbose = False,
-    source: ClustersOptions,
+    source: ComparedOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
 ) -> None:
@@ -51,8 +59,9 @@ def list_groups(
       kohort list
       kohort list --state Empty --type classic -b localhost:9092
       kohort list --lag --sort LAG-TIME:desc
+      kohort list --compare old new
     """
-    with_lag = lag or only_with_lag
+    with_lag = lag or only_with_lag or source.compare is not None
     show_list(selection, source, output, repeat, lag=with_lag, only_with_lag=only_with_lag, verbose=verbose)
 
 
@@ -100,7 +109,12 @@ def show_list(
         document = _read_document(groups, filters, selection, lag=lag, only_with_lag=only_with_lag)
         return replace(document, more="" if verbose else VERBOSE)
 
-    show_read(read_document, source, output, repeat)
+    if isinstance(source, ComparedOptions) and source.compare is not None:
+        from cli.verbs.list_comparison import compared
+
+        show_read(read_document, source, output, repeat, compared)
+    else:
+        show_read(read_document, source, output, repeat)
 
 
 def _read_document(

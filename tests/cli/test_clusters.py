@@ -84,6 +84,9 @@ def test_a_group_must_exist_in_one_of_the_clusters(contexts: Rig) -> None:
         ("list --context file,other -b host:1", "--context and --bootstrap-server name different sources"),
         ("list --all-contexts --context file", "--all-contexts and --context name different sources"),
         ("list --context file,other --match (", "--match "),
+        ("list --compare file file", "--compare file file: name two contexts"),
+        ("list --compare file other --context file", "--compare and --context name different sources"),
+        ("list --compare file fill", "--compare: there is no context 'fill' in"),
         ("list --context file,other --watch 1", "--watch repeats a view of one cluster"),
         ("diagnose --context file,other --replay file.jsonl", "--replay cannot be used with another source"),
         (
@@ -147,6 +150,41 @@ def test_the_past_of_several_clusters(contexts: Rig, sample: Path) -> None:
         line for line in text.splitlines() if line in ("west: billing", "east: billing", "east: audit")
     ]
     assert headings == ["west: billing", "east: billing", "east: audit"]
+
+
+def test_the_same_group_in_two_clusters(contexts: Rig) -> None:
+    text = FILE.replace("both: {type: classic", "both: {type: consumer, members: [{id: m}]").replace(
+        "offset: 2", "offset: 9"
+    )
+    (contexts.home / "new.yaml").write_text(text.replace("here", "away"))
+    file = add(contexts, "new", f"snapshot: {contexts.home}/new.yaml")
+    try:
+        document = contexts("list --compare file new --output json").succeeded().document
+        shown = contexts("list --compare file new").succeeded().stdout
+        rows = contexts("list --compare new file --sort lag --output csv").succeeded().rows
+        half = contexts("list --compare new closed --output json")
+    finally:
+        file.unlink()
+    assert document["compared"] == [
+        {"group": "away", "only_in": "new", "differences": []},
+        {"group": "both", "only_in": None, "differences": ["type", "members", "lag"]},
+        {"group": "here", "only_in": "file", "differences": []},
+    ]
+    assert [(one["cluster"], one["group"]) for one in document["groups"]] == [
+        *(("file", "both"), ("file", "here"), ("new", "away"), ("new", "both"))
+    ]
+    assert [" ".join(line.split()) for line in shown.splitlines()] == [
+        "GROUP TYPE ASSIGNOR STATE #MEMBERS LAG DIFFERENCES",
+        "away Consumer - Empty 0 4 only in new",
+        "both Classic / Consumer - Empty 0 / 1 7 / 0 type, members, lag",
+        "here Consumer - Empty 0 4 only in file",
+        "",
+        "file / new: 1 group in both, 1 of them with differences; 1 only in file, 1 only",
+        "in new.",
+    ]
+    assert [row["GROUP"] for row in rows] == ["both", "away", "here"]
+    half.assert_said(3, "closed: ")
+    assert "compared" not in half.document
 
 
 def test_a_live_cluster_next_to_a_file(contexts: Rig, rig: OffsetRig) -> None:

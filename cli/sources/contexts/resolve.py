@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cli.errors import UsageError
-from cli.options import OF_CLUSTERS, ClustersOptions, OutputOptions, SourceOptions, TargetClusterOptions
+from cli.options import (
+    OF_CLUSTERS,
+    ClustersOptions,
+    ComparedOptions,
+    OutputOptions,
+    SourceOptions,
+    TargetClusterOptions,
+)
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from cli.sources.contexts.location import check_variable
 from cli.sources.contexts.origin import SourceOrigin
@@ -79,32 +86,39 @@ def _spelled_out(options: SourceOptions) -> SourceOrigin | None:
 
 def _of_clusters(options: SourceOptions, *, timeout_is_typed: bool) -> SourceOptions:
     """The options, completed with a source, or with the names of several contexts that exist."""
-    is_all = isinstance(options, ClustersOptions) and options.all_contexts
-    names = list(dict.fromkeys(name.strip() for name in (options.context or "").split(",")))
-    if not is_all and len(names) == 1:
+    option, names = _named_contexts(options)
+    if option == "--context" and len(names) < 2:
         return resolve_source(options, timeout_is_typed=timeout_is_typed)
-    given = [option for option, value in options.sources.items() if value]
-    given += ["--context"] if is_all and options.context is not None else []
+    given = [other for other, value in options.sources.items() if value]
+    given += ["--context"] if option != "--context" and options.context is not None else []
     if given:
-        raise UsageError(
-            f"{'--all-contexts' if is_all else '--context'} and {given[0]} name different sources; give one"
-        )
+        raise UsageError(f"{option} and {given[0]} name different sources; give one")
     if not isinstance(options, ClustersOptions):
         raise UsageError(
             f"--context {options.context}: this command reads one cluster: name one context. Several are for "
             f"{', '.join(OF_CLUSTERS)}"
         )
+    if option == "--compare" and len(names) < 2:
+        raise UsageError(f"--compare {names[0]} {names[0]}: name two contexts")
     from cli.sources.contexts.read import load_contexts
 
     contexts = load_contexts()
-    if is_all:
+    if option == "--all-contexts":
         names = [] if contexts is None else list(contexts.by_name)
         if not names:
             raise UsageError("--all-contexts: there are no contexts; `kohort context add` creates them")
-    else:
-        for name in names:
-            check_name(contexts, name, "--context")
+    for name in names:
+        check_name(contexts, name, option)
     return replace(options, clusters=tuple(names), timeout_is_chosen=timeout_is_typed)
+
+
+def _named_contexts(options: SourceOptions) -> tuple[str, list[str]]:
+    """The option that names contexts, and their names; those of `--all-contexts` are not known yet."""
+    if isinstance(options, ComparedOptions) and options.compare is not None:
+        return "--compare", list(dict.fromkeys(options.compare))
+    if isinstance(options, ClustersOptions) and options.all_contexts:
+        return "--all-contexts", []
+    return "--context", list(dict.fromkeys(name.strip() for name in (options.context or "").split(",")))
 
 
 def of_cluster(options: ClustersOptions, name: str) -> SourceOptions:

@@ -329,6 +329,7 @@ BY_COMMAND: Mapping[str, Values] = {
         names=_summaries(f"{EXPLORATION}.rules", "RULES", ("all", "each in turn"))
     ),
     **{f"kohort {verb} --context": replace(CONTEXTS, several=True) for verb in OF_CLUSTERS},
+    "kohort list --compare": CONTEXTS,
     "kohort-consumer-groups --state": STATES,
     "kohort-consumer-groups --type": TYPES,
 }

@@ -18,8 +18,10 @@ def show_read(
     options: ClustersOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
+    finish: Callable[[Document], Document] = lambda document: document,
 ) -> None:
-    """Print what is read from the source or from several clusters, once, or from a source with `--watch` repeatedly."""
+    """Print what is read from the source or from several clusters, once, or from a source with `--watch` repeatedly.
+    `finish` makes what is printed of a document of several clusters."""
     if repeat.watch is not None:
         if options.clusters:
             raise UsageError("--watch repeats a view of one cluster: name one context, or use kohort top")
@@ -34,4 +36,4 @@ def show_read(
         with opened(of) as source:
             return read_document(source), ExitStatus.DONE
 
-    emit_answer(answer, options, output)
+    emit_answer(answer, options, output, finish)
