@@ -10,6 +10,7 @@ from tests.cli.dropin.changing import Change, Changes
 from tests.cli.dropin.harness import Case, Scene, Stage
 from tests.cli.dropin.modern_scene import share_scene
 from tests.kafka.jars import kafka_version
+from tests.support.long import few
 
 pytestmark = [
     pytest.mark.kafka,
@@ -21,7 +22,7 @@ def named(case: Case) -> str:
     return f"{case.program} {case}"
 
 
-@pytest.mark.parametrize("case", [*groups_cases.CASES, *share_cases.CASES], ids=named)
+@pytest.mark.parametrize("case", few([*groups_cases.CASES, *share_cases.CASES], one_in=2), ids=named)
 def test_both_tools_say_the_same(case: Case, stage: Stage, request: pytest.FixtureRequest) -> None:
     scene = Scene(names={}) if case.scene == "none" else request.getfixturevalue(f"{case.scene}_scene")
     stage.check(case, scene)
