@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from abc import ABC, abstractmethod
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeAlias, TypeVa
 import typer
 
 from cli import stopping
-from cli.consent import ConsentOptions, ask
-from cli.errors import CommandError, ExitStatus
+from cli.consent import EXPECTED_VARIABLE, PREVIEW, ConsentOptions, ask, digest_of
+from cli.errors import CommandError, ExitStatus, RefusedError
 from cli.journal.entry import ChangedItem, ItemOutcome, ItemResult
 from cli.journal.items import offset_item
 from cli.journal.recording import ChangeRecord
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 Part: TypeAlias = TopicPartition | str | None
 """A part of a group's change: a partition's offset, a topic deleted with the group, a member, or all of it (None)."""
 Outcome: TypeAlias = "Mapping[tuple[str, Part], Failed | None]"  # By group and part; None means done
-PREVIEW = "this is a preview: nothing was changed. Add --execute to make the change"
+MOVED = "the change is no longer what its preview showed: the group has changed since"
 GROUPS_NAMED = 5  # Messages about more groups than this contain only sums; the document contains all groups
 
 
@@ -336,6 +337,9 @@ def carry_out(
         notice(f"the target is {consent.place}")
     for text in irreversible(change.items()):
         notice(text)
+    expected = os.environ.get(EXPECTED_VARIABLE) if consent.execute else None
+    if expected is not None and digest_of(change.document().as_data()) != expected:
+        raise RefusedError(f"{MOVED}; {stopping.NOTHING_DONE}. Read the new preview, and decide again")
     if not consent.execute or change.is_empty:
         document = change.document()
         if not change.is_empty:
@@ -358,7 +362,7 @@ def carry_out(
     if not consent.is_given:
         _ask(change, preview, consent, is_shown=not prints_outcome and sys.stdout.isatty())
     try:
-        change.check_again(was_asked=not consent.is_given)
+        change.check_again(was_asked=expected is not None or not consent.is_given)
     except (WireError, CommandError):
         notice(stopping.NOTHING_DONE)
         raise

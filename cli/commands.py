@@ -80,6 +80,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
     "Monitor and analyze many groups": {
         "exporter": "cli.verbs.exporter.command:exporter",
         "record": "cli.verbs.record.command:record",
+        "mcp": "cli.verbs.mcp.command:mcp",
         "fleet": Family(
             summary="Analyze thousands of groups with Apache Spark.",
             commands={

@@ -1,10 +1,13 @@
 """Consent to a change: `--execute`, the question on a terminal, `--yes`."""
 
+import json
 import sys
 import termios
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +17,9 @@ from cli.output import notice
 from cli.progress import cleared
 from cli.sources.contexts.origin import SourceOrigin
 
+PREVIEW = "this is a preview: nothing was changed. Add --execute to make the change"
+EXPECTED_VARIABLE = "KOHORT_EXPECTED_PREVIEW"
+"""`digest_of` the preview that was consented to: the change is made only if it still has this one."""
 _consent = partial(option, rich_help_panel="Making the change")
 
 
@@ -130,3 +136,8 @@ def ask(question: str, origin: SourceOrigin | None = None) -> bool:
     if name:
         return answer.strip() == name
     return answer.strip().lower() in ("y", "yes")
+
+
+def digest_of(document: Mapping[str, object]) -> str:
+    """A short text that is another one if a preview shows anything else."""
+    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]

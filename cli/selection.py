@@ -243,18 +243,20 @@ def _embedded(directory: Path) -> Source:
     )
 
 
-def name_filter(pattern: str, option: str = "--match") -> Callable[[str], bool]:
-    """A test for names of groups, or of other things that the option selects; UsageError for an invalid pattern."""
+def name_filter(pattern: str, option: str = "--match", *, whole: bool = False) -> Callable[[str], bool]:
+    """A test for names of groups, or of other things that the option selects, by a match anywhere or of the `whole`
+    name; UsageError for an invalid pattern."""
     from groups.regex.broker import InvalidRegexError, compile_filter
 
     try:
-        search = compile_filter(pattern).search
+        program = compile_filter(pattern)
+        match = program.fullmatch if whole else program.search
     except InvalidRegexError as error:
         lacks = " RE2 has no lookahead and no lookbehind." if _LOOKAROUND.search(pattern) else ""
         raise UsageError(
             f"{option} {error}.{lacks}\n`kohort help regexes` explains which patterns are valid"
         ) from None
-    return lambda name: search(name) is not None
+    return lambda name: match(name) is not None
 
 
 def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str], tuple[Problem, ...]]:

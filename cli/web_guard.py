@@ -87,13 +87,25 @@ class Guard:
         except TlsFailed as error:
             report(f"the previous certificate is still used: {error}")
 
+    def renewing_context(self) -> ssl.SSLContext | None:
+        """A context for a server, which each handshake changes for the newest one."""
+        first = self.tls
 
-def guard_of(options: GuardOptions, default: str) -> Guard:
+        def change(connection: ssl.SSLObject | ssl.SSLSocket, *_: object) -> None:
+            if self.tls is not None:
+                connection.context = self.tls
+
+        if first is not None:
+            first.sni_callback = change
+        return first
+
+
+def guard_of(options: GuardOptions, default: str, option: str = "--listen") -> Guard:
     """The guard of the address, `default` if none is given. UsageError: other machines could reach it without TLS and a
     login, or a file cannot be used."""
     listen = default if options.listen is None else options.listen
     if "://" in listen:
-        raise UsageError(f"--listen {listen}: write HOST:PORT; --tls-certificate makes it HTTPS")
+        raise UsageError(f"{option} {listen}: write HOST:PORT; --tls-certificate makes it HTTPS")
     try:
         address = parse_listen(listen)
         login = _login(options)
@@ -103,15 +115,15 @@ def guard_of(options: GuardOptions, default: str) -> Guard:
     except (InvalidAddress, TreeError, TlsFailed) as error:
         raise UsageError(str(error)) from None
     if login.is_asked_for and tls is None and not address.is_loopback:
-        raise UsageError(_too_open(address, "passwords and tokens would be sent in clear text"))
+        raise UsageError(_too_open(option, address, "passwords and tokens would be sent in clear text"))
     if not address.is_loopback and not (login.is_asked_for and tls is not None):
-        raise UsageError(_too_open(address, "other machines can reach it"))
+        raise UsageError(_too_open(option, address, "other machines can reach it"))
     return Guard(address=address, login=login, tls=tls, _settings=settings, _loaded=loaded)
 
 
-def _too_open(address: ListenAddress, why: str) -> str:
+def _too_open(option: str, address: ListenAddress, why: str) -> str:
     return (
-        f"--listen {address.host}:{address.port}: {why}, which needs TLS (--tls-certificate) and a login "
+        f"{option} {address.host}:{address.port}: {why}, which needs TLS (--tls-certificate) and a login "
         f"(--token-file, --access or --tls-client-ca). Otherwise listen on 127.0.0.1:{address.port}."
     )
 

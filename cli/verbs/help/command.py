@@ -34,7 +34,7 @@ def help_(
 ) -> None:
     """Explain a concept, or show the help of a command.
 
-    Without a topic, lists the topics.
+    Without a topic, lists the topics; as JSON, also all commands with their options.
 
     \b
     Examples:
@@ -51,7 +51,7 @@ def explanation(context: typer.Context, words: Sequence[str], form: str) -> str:
     """The text to print, as `text`, `markdown` or `json`. UsageError if there is no such topic, term or command."""
     pages = {name: page_source(name) for name in page_names()}
     if not words:
-        return _as_json(pages) if form == "json" else _contents(pages, form)
+        return _as_json(pages, context) if form == "json" else _contents(pages, form)
     command = _command_help(context, words)
     if command is None:
         pages = {**pages, **terms(), **pages}  # topics come first, and override terms of the same name
@@ -78,7 +78,9 @@ def _contents(pages: Mapping[str, str], form: str) -> str:
     )  # fmt: skip
 
 
-def _as_json(pages: Mapping[str, str]) -> str:
+def _as_json(pages: Mapping[str, str], context: typer.Context | None = None) -> str:
+    """The document of these topics; with a context, also of all commands."""
+    from cli.outline import outline_of
     from cli.output import render
     from cli.render.document import Document
     from cli.render.output_format import OutputFormat
@@ -90,8 +92,12 @@ def _as_json(pages: Mapping[str, str]) -> str:
         }
         for name, source in pages.items()
     ]  # fmt: skip
+    everything: dict[str, object] = {"topics": data}
+    if context is not None:
+        root: Any = context.find_root().command
+        everything["commands"] = outline_of(root)
     stream = io.StringIO()
-    render(Document(command="help", data={"topics": data}, blocks=()), OutputFormat.JSON, stream)
+    render(Document(command="help", data=everything, blocks=()), OutputFormat.JSON, stream)
     return stream.getvalue()
 
 

@@ -123,7 +123,7 @@ class TopServer:
     async def _listen(self, runner: web.AppRunner) -> None:
         host, port = self._guard.address.host, self._guard.address.port
         try:
-            await web.TCPSite(runner, host, port, ssl_context=self._tls()).start()
+            await web.TCPSite(runner, host, port, ssl_context=self._guard.renewing_context()).start()
         except OSError as error:
             # asyncio wraps the system's words in others.
             raise CannotListen(
@@ -132,18 +132,6 @@ class TopServer:
         at = Address(host, runner.addresses[0][1])
         scheme = "http" if self._guard.tls is None else "https"
         write_out(lambda out: out.write(f"Serving kohort top on {scheme}://{at}\n"))
-
-    def _tls(self) -> ssl.SSLContext | None:
-        """The guard's context, which each handshake changes for the newest: its files may have been replaced."""
-        first = self._guard.tls
-
-        def renew(connection: ssl.SSLObject | ssl.SSLSocket, *_: object) -> None:
-            if self._guard.tls is not None:
-                connection.context = self._guard.tls
-
-        if first is not None:
-            first.sni_callback = renew
-        return first
 
     @web.middleware
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -1,0 +1,108 @@
+"""Start the server of agents' tools, or say why it cannot be started."""
+
+import gc
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from cli.errors import UsageError
+from cli.options import SourceOptions
+from cli.verbs.mcp.options import McpGuard, McpOptions
+from cli.verbs.mcp.tools import CHANGING
+from cli.verbs.top.words import source_words
+from cli.web_guard_options import refuse_guard
+from wire.extras import install_command, is_installed
+
+if TYPE_CHECKING:
+    from cli.verbs.mcp.server import AllowedChanges
+    from cli.web_guard import Guard
+
+EXTRA = "mcp"
+
+
+def serve_agents(options: McpOptions, access: McpGuard, source: SourceOptions) -> None:
+    """Serve until the agent's program hangs up, or a signal. Raises CannotListen. UsageError: the SDK is not installed,
+    options contradict, or the address needs a login."""
+    if not is_installed(EXTRA):
+        raise UsageError(f"kohort mcp needs packages that are not installed. Run: `{install_command(EXTRA)}`")
+    sources = _sources(options.contexts, source)
+    guard = _guard(options.http, access)
+    # The SDK builds a thousand classes, most of the time until the first answer; none of them is garbage.
+    gc.disable()
+    import anyio
+
+    from cli.verbs.mcp.child import CommandRunner
+    from cli.verbs.mcp.kept import PlanFiles
+    from cli.verbs.mcp.server import AgentServer
+    from cli.verbs.mcp.stdio import log_faults, serve_stdio
+
+    gc.freeze()
+    gc.enable()
+    log_faults()
+    with TemporaryDirectory(prefix="kohort-mcp-") as directory:
+        server = AgentServer(
+            sources={name: source_words(named) for name, named in sources.items()},
+            runner=CommandRunner(options.time_limit),
+            plans=PlanFiles(Path(directory)),
+            changes=_changes(options, sources.values()),
+        ).as_server()
+        if guard is None:
+            anyio.run(serve_stdio, server)
+        else:
+            from cli.verbs.mcp.http import serve_http
+
+            anyio.run(serve_http, server, guard)
+
+
+def _sources(contexts: str | None, source: SourceOptions) -> Mapping[str, SourceOptions]:
+    """The sources by context; the only one has no name."""
+    if contexts is None:
+        return {"": source}
+    from cli.sources.contexts.resolve import resolve_source
+
+    if any(source.sources.values()) and (source.place is None or source.place.is_typed):
+        raise UsageError("--contexts and the option of another source cannot be used together")
+    names = dict.fromkeys(name.strip() for name in contexts.split(","))
+    plain = SourceOptions(timeout_ms=source.timeout_ms)
+    return {name: resolve_source(replace(plain, context=name)) for name in names}
+
+
+def _guard(http: str | None, access: McpGuard) -> "Guard | None":
+    if http is None:
+        refuse_guard(access, "--http")
+        return None
+    from cli.web_guard import guard_of
+
+    listen = f"127.0.0.1:{http}" if http.isdecimal() else http
+    guard = guard_of(replace(access, listen=listen), listen, "--http")
+    if not guard.login.is_asked_for:
+        raise UsageError(
+            "--http needs --token-file FILE or --access FILE: every user of this machine could connect"
+        )
+    return guard
+
+
+def _changes(options: McpOptions, sources: Collection[SourceOptions]) -> "AllowedChanges":
+    """UsageError: only one of --allow and --groups is given, or they name nothing that can be changed."""
+    from cli.selection import name_filter
+    from cli.verbs.mcp.server import AllowedChanges
+
+    if options.allow is None and options.groups is None:
+        return AllowedChanges()
+    if options.allow is None or options.groups is None:
+        raise UsageError(
+            "--allow VERB,… and --groups REGEX need each other: which changes, and to which groups"
+        )
+    if all(source.place is not None and source.place.is_protected for source in sources):
+        raise UsageError("the context is protected: an agent never changes it; leave --allow out")
+    known = {tool.name: tool for tool in CHANGING}
+    tools = []
+    for verb in options.allow.split(","):
+        name = verb.strip().replace(" ", "_").replace("-", "_")
+        if name not in known:
+            raise UsageError(f"--allow {verb.strip()}: expected {', '.join(known)}")
+        tools.append(known[name])
+    matches = name_filter(options.groups, "--groups", whole=True)
+    return AllowedChanges(tools=tools, pattern=options.groups, matches=matches)

@@ -1,0 +1,121 @@
+"""Calls of tools: each is the command of Kohort as a separate process, so that there is one code and one consent, with
+limits of time and size. It ends with its call."""
+
+import json
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from subprocess import DEVNULL
+from tempfile import TemporaryFile
+from typing import IO
+
+import anyio
+from anyio.abc import Process
+
+from cli.errors import ExitStatus
+from cli.stopping import GRACE_S
+from cli.verbs.top.words import KOHORT
+from groups.times import seconds_text
+
+AT_ONCE, WAITING = 4, 32  # Calls that run, and that may wait for one of these
+MOST_OUTPUT = 64 * 1024 * 1024  # Bytes of a document
+MOST_NOTICES = 4_000  # Characters of what a command says next to its document
+_POLL_S = 0.05
+
+
+class CallFailed(Exception):
+    """A call that has no document; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandAnswer:
+    status: int
+    document: Mapping[str, object] | None  # None: the command has printed none
+    notices: str  # What it printed for people
+
+
+@dataclass(slots=True)
+class CommandRunner:
+    """Runs commands, not too many at once."""
+
+    limit_s: float
+    _slots: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(AT_ONCE))
+    _count: int = 0
+
+    async def run(self, words: Sequence[str], variables: Mapping[str, str]) -> CommandAnswer:
+        """Run a command that prints JSON, in this environment. Raises CallFailed."""
+        if self._count >= AT_ONCE + WAITING:
+            raise CallFailed(f"{self._count} calls are running or waiting already: wait for their answers")
+        self._count += 1
+        try:
+            async with self._slots:
+                return await self._run(words, variables)
+        finally:
+            self._count -= 1
+
+    async def _run(self, words: Sequence[str], variables: Mapping[str, str]) -> CommandAnswer:
+        environment = {**os.environ, **variables}
+        environment.pop("KOHORT_DEBUG", None)  # A traceback is no answer
+        with TemporaryFile() as stdout, TemporaryFile() as stderr:
+            try:
+                process = await anyio.open_process(
+                    [*KOHORT, *words], env=environment, start_new_session=True,
+                    stdin=DEVNULL, stdout=stdout, stderr=stderr,
+                )  # fmt: skip
+            except (OSError, ValueError) as error:
+                raise CallFailed(f"the arguments cannot be passed to a command: {error}") from None
+            try:
+                with anyio.fail_after(self.limit_s):
+                    await _ended(process, stdout)
+            except TimeoutError:
+                limit = seconds_text(self.limit_s)
+                raise CallFailed(f"no answer within {limit} (--time-limit): ask for less at once") from None
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await _stop(process)
+            status = process.returncode
+            printed, said = _content(stdout, MOST_OUTPUT), _content(stderr, MOST_NOTICES)
+        return CommandAnswer(
+            status=ExitStatus.UNREADABLE if status is None else status,
+            document=_document(printed),
+            notices=said.removeprefix("kohort: ").replace("\nkohort: ", "\n").strip(),
+        )
+
+
+async def _ended(process: Process, stdout: IO[bytes]) -> None:
+    """Wait for the end of a command that does not print too much."""
+    while process.returncode is None:
+        with anyio.move_on_after(_POLL_S):
+            await process.wait()
+        if os.fstat(stdout.fileno()).st_size > MOST_OUTPUT:
+            raise CallFailed(f"the answer is longer than {MOST_OUTPUT // 2**20} MiB: ask for fewer groups")
+
+
+async def _stop(process: Process) -> None:
+    """End what still runs, with its own processes. A change waits for the answers of what it has sent."""
+    if process.returncode is None:
+        _signal(process, signal.SIGTERM)
+        with anyio.move_on_after(GRACE_S + 1):
+            await process.wait()
+    _signal(process, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal(process: Process, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _content(file: IO[bytes], most: int) -> str:
+    file.seek(0)
+    return file.read(most).decode(errors="replace")
+
+
+def _document(printed: str) -> Mapping[str, object] | None:
+    try:
+        document = json.loads(printed)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
