@@ -12,7 +12,7 @@ from tests.cli.command import Kohort, command_names
 from tests.cli.schemas import OF_FILES, SHARED, faults, load, schema_names, schema_of
 
 WITHOUT_DOCUMENT = {
-    "snapshot", "demo", "exporter", "record", "serve", "offsets-export", "completion", "top", "lag",
+    "snapshot", "demo", "exporter", "record", "mcp", "serve", "offsets-export", "completion", "top", "lag",
     "context-add", "context-rename", "context-use",
     *(schema_of(name) for name in command_names() if name.startswith("fault ") and name != "fault list"),
 }  # fmt: skip

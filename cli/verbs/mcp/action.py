@@ -16,6 +16,8 @@ from cli.web_guard_options import refuse_guard
 from wire.extras import install_command, is_installed
 
 if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
     from cli.verbs.mcp.server import AllowedChanges
     from cli.web_guard import Guard
 
@@ -27,33 +29,39 @@ def serve_agents(options: McpOptions, access: McpGuard, source: SourceOptions) -
     options contradict, or the address needs a login."""
     if not is_installed(EXTRA):
         raise UsageError(f"kohort mcp needs packages that are not installed. Run: `{install_command(EXTRA)}`")
-    sources = _sources(options.contexts, source)
-    guard = _guard(options.http, access)
-    # The SDK builds a thousand classes, most of the time until the first answer; none of them is garbage.
+    guard = guard_of_http(options.http, access)
+    # The SDK builds a thousand classes, which take most of the time until the first answer; none of them is garbage.
     gc.disable()
     import anyio
 
-    from cli.verbs.mcp.child import CommandRunner
-    from cli.verbs.mcp.kept import PlanFiles
-    from cli.verbs.mcp.server import AgentServer
     from cli.verbs.mcp.stdio import log_faults, serve_stdio
 
     gc.freeze()
     gc.enable()
     log_faults()
     with TemporaryDirectory(prefix="kohort-mcp-") as directory:
-        server = AgentServer(
-            sources={name: source_words(named) for name, named in sources.items()},
-            runner=CommandRunner(options.time_limit),
-            plans=PlanFiles(Path(directory)),
-            changes=_changes(options, sources.values()),
-        ).as_server()
+        server = agent_server(options, source, Path(directory))
         if guard is None:
             anyio.run(serve_stdio, server)
         else:
             from cli.verbs.mcp.http import serve_http
 
             anyio.run(serve_http, server, guard)
+
+
+def agent_server(options: McpOptions, source: SourceOptions, directory: Path) -> "Server":
+    """The server, which keeps plans in this directory. UsageError: options contradict."""
+    from cli.verbs.mcp.child import CommandRunner
+    from cli.verbs.mcp.kept import PlanFiles
+    from cli.verbs.mcp.server import AgentServer
+
+    sources = _sources(options.contexts, source)
+    return AgentServer(
+        sources={name: source_words(named) for name, named in sources.items()},
+        runner=CommandRunner(options.time_limit),
+        plans=PlanFiles(directory),
+        changes=_changes(options, sources.values()),
+    ).as_server()
 
 
 def _sources(contexts: str | None, source: SourceOptions) -> Mapping[str, SourceOptions]:
@@ -69,7 +77,8 @@ def _sources(contexts: str | None, source: SourceOptions) -> Mapping[str, Source
     return {name: resolve_source(replace(plain, context=name)) for name in names}
 
 
-def _guard(http: str | None, access: McpGuard) -> "Guard | None":
+def guard_of_http(http: str | None, access: McpGuard) -> "Guard | None":
+    """Who may connect to the address; None without --http. UsageError: there is no login, or too little for others."""
     if http is None:
         refuse_guard(access, "--http")
         return None

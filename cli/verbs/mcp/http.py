@@ -40,12 +40,13 @@ async def serve_http(server: Server, guard: Guard) -> None:
         ssl_context_factory=None if tls is None else lambda _config, _default: tls,
     )  # fmt: skip
     running = _Quiet(config)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_stop_on_signal, running)
-        tasks.start_soon(_renew, guard)
-        write_line(f"Serving agents on {'http' if tls is None else 'https'}://{address}{PATH}")
-        await running.serve(sockets=[listener])
-        tasks.cancel_scope.cancel()
+    with listener:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_stop_on_signal, running)
+            tasks.start_soon(_renew, guard)
+            write_line(f"Serving agents on {'http' if tls is None else 'https'}://{address}{PATH}")
+            await running.serve(sockets=[listener])
+            tasks.cancel_scope.cancel()
     notice("stopped")
 
 

@@ -113,7 +113,7 @@ class AgentServer:
             name=name,
             description=summary,
             input_schema=self.input_schema(name),
-            output_schema=output_schema(tool.command),
+            output_schema=output_schema(tool),
             annotations=types.ToolAnnotations(
                 read_only_hint=not executes, destructive_hint=executes, open_world_hint=False
             ),
@@ -216,7 +216,8 @@ def _check(arguments: Mapping[str, object], schema: dict[str, object]) -> None:
 
     error = next(Draft202012Validator(schema).iter_errors(arguments), None)
     if error is not None:
-        raise CallFailed(f"{shown(error.json_path)}: {shown(error.message, 400)}")
+        reason = error.message if len(error.message) <= 200 else f"{error.validator}: {error.validator_value}"
+        raise CallFailed(f"{shown(error.json_path)} does not fit the schema: {shown(reason, 400)}")
 
 
 def _agent_of(context: ServerRequestContext) -> str:

@@ -36,7 +36,7 @@ class AgentTool:
     command: str  # The words of the command
     summary: str  # For the model: what it answers, and when to ask
     takes: tuple[str, ...]  # The parameters that the model may set, by their JSON names
-    always: tuple[str, ...] = ()
+    document: str = ""  # The command whose document it is, if it is another one
     least: tuple[
         str, ...
     ] = ()  # Parameters that a call must have, although the command does not require them
@@ -53,6 +53,12 @@ READING = (
         command="list",
         summary="List consumer groups with type, state, assignor and number of members.",
         takes=("match", *_FILTERS, "unused_for"),
+    ),
+    AgentTool(
+        command="lag",
+        document="list",
+        summary="Show the lag of groups, in records and in time, with the total. Which groups are behind?",
+        takes=("groups", "match", *_FILTERS, "only_with_lag"),
     ),
     AgentTool(
         command="describe",
@@ -168,10 +174,11 @@ def input_schema(tool: AgentTool) -> dict[str, object]:
     }
 
 
-def output_schema(command: str) -> dict[str, object]:
-    """The schema of a command's document, complete in itself: what it refers to in other files is part of it."""
+def output_schema(tool: AgentTool) -> dict[str, object]:
+    """The schema of a tool's document, complete in itself: what it refers to in other files is part of it."""
+    own = (tool.document or tool.command).replace(" ", "-")
     shared = {name: _read(name) for name in ("definitions", "diagnose", "describe", "config-set")}
-    schema = _read(command.replace(" ", "-"))
+    schema = _read(own)
     definitions: dict[str, object] = {}
 
     def inlined(value: object, file: str) -> object:
@@ -193,7 +200,6 @@ def output_schema(command: str) -> dict[str, object]:
             definitions[name] = inlined(at, place)
         return {**value, "$ref": f"#/$defs/{name}"}
 
-    own = command.replace(" ", "-")
     body = inlined({key: item for key, item in schema.items() if key not in ("$defs", "$schema")}, own)
     return {**cast("dict[str, object]", body), "$defs": definitions}
 
@@ -214,7 +220,7 @@ def words_of(tool: AgentTool, arguments: Mapping[str, object]) -> list[str]:
                 options.append(parameter.options[0])
             else:
                 options.append(f"{parameter.options[0]}={value}")
-    words = [*tool.command.split(), *tool.always, *options, "--", *values]
+    words = [*tool.command.split(), *options, "--", *values]
     if sum(map(len, words)) > MOST_WORDS:
         raise ValueError(f"the arguments are longer than {MOST_WORDS:,} characters: ask for less at once")
     return words

@@ -1,0 +1,98 @@
+"""Every tool, by the SDK's own client, over standard input and output and over HTTP."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp_types import TextResourceContents
+
+from cli.options import SourceOptions
+from cli.verbs.help.command import page_names, page_source
+from cli.verbs.mcp.options import McpOptions
+from cli.verbs.mcp.tools import READING
+from tests.cli.verbs.mcp.agents import (
+    Course,
+    answer,
+    found,
+    over_http,
+    over_stdio,
+    quick_commands,
+    refused,
+    text,
+)
+from tests.support.long import LONG
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quickly(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with quick_commands(tmp_path_factory.mktemp("bin")):
+        yield
+
+
+async def see_all(client: Client) -> None:
+    """Call every tool on the sample fleet."""
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) == {tool.name for tool in READING}
+    assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools.values())
+    for name in ("list", "lag"):
+        listed = await client.call_tool(name, {"match": "^(billing|fraud)$"})
+        assert [group["group"] for group in listed.structured_content["groups"]] == ["billing", "fraud"]
+        assert text(listed).startswith("2 groups: ")
+    for name in ("describe", "diagnose", "why"):
+        assert '"billing": ' in text(await client.call_tool(name, {"groups": ["billing"]}))
+        await answer(client, name, groups=["billing"])
+    await answer(client, "validate_regex", patterns=["(?!audit).*"], **{"from": "java"})
+    await answer(client, "dry_run", groups=["billing"], add=1)
+    await answer(client, "what_if", groups=["billing"], protocol=["consumer"], seeds=1)
+    planned = await client.call_tool("plan", {"groups": ["billing"], "to": "cooperative"})
+    plan = found(r"id of the plan, for gate and rehearse: (\w+)", text(planned))
+    gate = await answer(client, "gate", plan=plan, step="1")
+    assert gate == await answer(client, "gate", plan=planned.structured_content, step="1")
+    assert (gate["open"], (await answer(client, "rehearse", plan=plan))["safe"]) == (False, True)
+    for name, arguments, reason in WRONG:
+        assert reason in await refused(client, name, **arguments)
+    await see_resources(client)
+
+
+WRONG: tuple[tuple[str, dict[str, object], str], ...] = (
+    ("list", {"bootstrap_server": "elsewhere:9092"}, "bootstrap_server"),
+    ("list", {"context": "production"}, "context"),
+    ("plan", {"groups": ["billing"], "to": "consumer", "output_dir": "/tmp"}, "output_dir"),
+    ("describe", {"groups": []}, "groups"),
+    ("describe", {"groups": ["--output=table"]}, "no such group"),
+    ("describe", {"groups": ["x" * 40_000]}, "maxLength: 32767"),
+    ("describe", {"groups": ["x" * 2_000] * 60}, "longer than 100,000"),
+    ("describe", {"groups": ["a\0b"]}, "null byte"),
+    ("what_if", {"groups": ["billing"], "seeds": 10_000}, "seeds"),
+    ("gate", {"plan": "../../etc/passwd", "step": "1"}, "no such plan"),
+    ("gate", {"plan": {"kohort": 1}, "step": "1"}, "plan"),
+    ("list", {"cursor": "12345678.2"}, "no such cursor"),
+    ("delete_execute", {"groups": ["billing"], "digest": "0"}, "delete is not allowed"),
+    ("shell", {}, "there is no tool"),
+)
+
+
+async def see_resources(client: Client) -> None:
+    resources = (await client.list_resources()).resources
+    assert [resource.name for resource in resources] == [*page_names(), "glossary"]
+    (page,) = (await client.read_resource("kohort://help/epochs")).contents
+    assert isinstance(page, TextResourceContents)
+    assert page.text == page_source("epochs")
+
+
+def test_all_tools_over_http(sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    over_http(see_all, SourceOptions(embedded=sample), McpOptions(), tmp_path, capsys)
+
+
+async def see_some(client: Client) -> None:
+    await answer(client, "list")
+    assert "no such group" in await refused(client, "describe", groups=["nothing"])
+    await see_resources(client)
+
+
+@pytest.mark.parametrize("course", [see_some, pytest.param(see_all, marks=LONG)])
+def test_tools_over_standard_input_and_output(sample: Path, tmp_path: Path, course: Course) -> None:
+    stderr = tmp_path / "stderr"
+    over_stdio(course, "--embedded", str(sample), stderr=stderr)
+    assert stderr.read_text() == ""
