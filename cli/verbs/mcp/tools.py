@@ -247,8 +247,11 @@ def _parameters(tool: AgentTool) -> dict[str, CommandParameter]:
 
 def _schema(tool: AgentTool, parameter: CommandParameter) -> dict[str, object]:
     if parameter.name == PLAN:
-        told = "The plan: its id, as the tool plan reports it, or the whole document."
-        return {"description": told, "anyOf": [{"type": "string", "maxLength": 64}, {"type": "object"}]}
+        description = "The plan: its id, as the tool plan reports it, or the whole document."
+        return {
+            "description": description,
+            "anyOf": [{"type": "string", "maxLength": 64}, {"type": "object"}],
+        }
     schema: dict[str, object] = {"type": parameter.type}
     if parameter.choices is not None:
         schema["enum"] = list(parameter.choices)

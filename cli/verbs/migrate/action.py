@@ -9,8 +9,7 @@ from pathlib import Path
 import typer
 
 from cli import stopping
-from cli.changing import PREVIEW
-from cli.consent import ConsentOptions, ask
+from cli.consent import PREVIEW, ConsentOptions, ask
 from cli.errors import ExitStatus, UsageError
 from cli.options import OutputOptions, SourceOptions
 from cli.output import arranged, emit, notice, render, write_out
