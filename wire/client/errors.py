@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from wire.errors import ErrorCode, Failure, error_name
 from wire.errors import WireError as WireError
+from wire.messages.framing import BadFrame
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V", covariant=True)
@@ -63,7 +64,11 @@ class ProtocolError(WireError):
 
 
 class AnswerTooLong(ProtocolError):
-    """A broker that has answered before announced a response that is too long to read."""
+    """A broker that has answered before announced a response that is too long to read; `frame` has its beginning."""
+
+    def __init__(self, address: object, detail: str, frame: BadFrame) -> None:
+        super().__init__(address, detail)
+        self.frame = frame
 
 
 class TlsFailed(WireError):

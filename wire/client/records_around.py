@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
-from wire.client.errors import AnswerTooLong, failure_of
+from wire.client.errors import AnswerTooLong
 from wire.client.log_searches import LogSearch, search_all
 from wire.client.metadata import TopicPartition
 from wire.client.offsets import READ_COMMITTED, READ_UNCOMMITTED
 from wire.client.steps import Deadline, Replies
 from wire.errors import Failure
+from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, BadFrame
 
 if TYPE_CHECKING:
     from wire.log.batch_header import Batch
@@ -52,11 +53,13 @@ class RecordsRequest:
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """A record as its log contains it; `transaction` is None outside of transactions."""
+    """A record as its log contains it; `transaction` is None outside of transactions. `value_size` is more than the
+    bytes of its value if these were cut off; then its headers are not known."""
 
     record: LogRecord
     batch: Batch
     transaction: TransactionEnd | None
+    value_size: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,13 +87,14 @@ def records_around(
         reach = request.before
         while True:
             search = _Search(partition, max(request.offset - reach, request.start), request)
-            try:
-                yield from search_all([search], leader, deadline)
-            except AnswerTooLong as error:
-                search.give_up(failure_of(error))
+            while not search.is_done:
+                try:
+                    yield from search_all([search], leader, deadline)
+                except AnswerTooLong as error:
+                    search.take_cut(error.frame)
             from_start = request.offset - reach <= request.start
             if search.has_enough_before or from_start or reach >= _FARTHEST or search.result.failure:
-                return {partition: search.result}
+                return {partition: search.outcome}
             reach = min(reach * _STEP, _FARTHEST)
 
     answers = client.ask_leaders([partition], ask)
@@ -98,15 +102,21 @@ def records_around(
 
 
 class _Search(LogSearch):
+    found = ()  # so that `search_all` raises every error
+
     def __init__(self, partition: TopicPartition, start: int, request: RecordsRequest) -> None:
         super().__init__(partition, start)
         self.isolation_level = READ_COMMITTED
         self.result = RecordsAround(before=deque(maxlen=request.before))
-        self.found = self.result.after
         self._request = request
         self._bytes = self._skipped = 0
         self._aborted: Batch | None = None
         self._ended = self._is_cut = False
+
+    @property
+    def outcome(self) -> RecordsAround | Failure:
+        result = self.result
+        return result if result.before or result.after or result.failure is None else result.failure
 
     @property
     def has_enough_before(self) -> bool:
@@ -121,16 +131,31 @@ class _Search(LogSearch):
         return self.position
 
     def handle(self, record: LogRecord, batch: Batch, /) -> None:
+        self._handle(record, batch, len(record.value or b""))
+
+    def take_cut(self, frame: BadFrame) -> None:
+        """Handle an answer that is too long: it contains one batch."""
+        from wire.log.cut_batches import cut_batch
+
+        cut = cut_batch(frame.head[LENGTH_BYTES:], frame.length, self.position)
+        if cut is not None and cut.first is not None and self.position <= cut.first.offset:
+            self._handle(cut.first, cut.batch, cut.value_size)
+            self.position = cut.first.offset + 1
+        if cut is None or (cut.batch.next_offset > self.position and not self.is_done):
+            mib = f"{frame.length / 2**20:,.0f} MiB, more than the {MAX_FRAME_BYTES >> 20} MiB that are read at once"
+            self.give_up(Failure(message=f"the batch with offset {self.position} has {mib}"))
+
+    def _handle(self, record: LogRecord, batch: Batch, value_size: int) -> None:
         end = None
         if batch.is_transactional:
             is_decided = self.isolation_level == READ_COMMITTED
             end = TransactionEnd.COMMITTED if is_decided else TransactionEnd.UNDECIDED
             end = TransactionEnd.ABORTED if batch is self._aborted else end
-        stored, self._skipped = StoredRecord(record, batch, end), 0
+        stored, self._skipped = StoredRecord(record, batch, end, value_size), 0
         self._bytes += _size(record)
         if record.offset < self._request.offset:
             self._put_before(stored)
-        elif self.found and self._bytes > MOST_BYTES:
+        elif self.result.after and self._bytes > MOST_BYTES:
             self._end_at(record.offset)
         else:
             self.result.after.append(stored)

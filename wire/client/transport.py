@@ -22,7 +22,6 @@ class Transport:
         self.address = address
         self._socket = sock
         self._frames = FrameReader()
-        self._answered = False
 
     def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
         """Send `data` while reading, until `answers` frames have arrived. Raises WireError."""
@@ -66,17 +65,16 @@ class Transport:
 
     def _cut(self, received: bytes) -> list[bytes]:
         try:
-            frames = self._frames.feed(received)
+            return self._frames.feed(received)
         except BadFrame as bad:
-            if self._answered and bad.length > 0:
+            if self._frames.has_read and bad.length > 0:
                 raise errors.AnswerTooLong(
                     self.address,
                     f"the answer has {bad.length / 2**20:,.0f} MiB, and no more than {MAX_FRAME_BYTES / 2**20:.0f} MiB "
                     "are read. Ask for less at once: name some of the groups, or choose them with --match.",
+                    bad,
                 ) from None
             raise errors.ProtocolError(self.address, _explain(bad)) from None
-        self._answered = self._answered or bool(frames)
-        return frames
 
 
 def _explain(bad: BadFrame) -> str:

@@ -47,12 +47,18 @@ def _write(peeked: PeekedRecords, files: dict[str, Path]) -> None:
         raise ending(peeked.problems[0])
     if not peeked.records:
         raise CommandError(next(peeked.remarks(1)))
-    record = peeked.records[0].record
+    stored = peeked.records[0]
+    record = stored.record
     where = f"{partition_name(peeked.partition)} at {record.offset}"
     for part, file in files.items():
         data: bytes | None = getattr(record, part)
         if data is None:
             raise CommandError(f"{where}: the record has no {part}, so {file} was not written")
+        if part == "value" and len(data) < stored.value_size:
+            size = counted(stored.value_size, "byte")
+            raise CommandError(
+                f"{where}: the value has {size}, more than are read, so {file} was not written"
+            )
         try:
             file.write_bytes(data)
         except OSError as error:

@@ -2,9 +2,10 @@
 
 import json
 import re
+from base64 import b64encode
 from codecs import getincrementaldecoder
-from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 
 class ShownAs(Enum):
@@ -16,56 +17,71 @@ class ShownAs(Enum):
     HEX = "hex"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownBytes:
-    """The lines of some bytes, and what they are: `JSON`, `text`, `hex`."""
-
-    kind: str
-    lines: tuple[str, ...]
-
-
 _PREFIX = 5  # A zero byte and the number of a schema
 _HEX_COLUMNS = 16
 _BLANKS = "\t\n\r"
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
-def shown_bytes(data: bytes, form: ShownAs, *, is_cut: bool = False) -> ShownBytes:
-    """`data` in a form. What is not valid in the requested form is shown as text, and what is no text as hex; only
-    `text` shows any bytes, those that are not UTF-8 as \\xNN. `is_cut`: more bytes follow, and may end a character."""
-    text = utf8(data, is_cut=is_cut)
-    if form is ShownAs.TEXT:
-        return ShownBytes(kind="text", lines=_lines(_any_text(data)))
-    if form is not ShownAs.HEX and text is not None:
-        if not is_cut and (indented := indented_json(text, any_value=form is ShownAs.JSON)):
-            return ShownBytes(kind="JSON", lines=indented)
-        if form is ShownAs.JSON or all(letter.isprintable() or letter in _BLANKS for letter in text):
-            kind = "text, not JSON" if form is ShownAs.JSON and not is_cut else "text"
-            return ShownBytes(kind=kind, lines=_lines(text))
-    kind = "hex"
-    if form is not ShownAs.HEX and data[:1] == b"\0" and len(data) >= _PREFIX:
-        kind = f"hex, with schema id {int.from_bytes(data[1:_PREFIX])} if a Schema Registry's client wrote it"
-    return ShownBytes(kind=kind, lines=_hex_lines(data))
+class ShownBytes:
+    """The first bytes of a key, a value or a header, in a form. What is not valid in the requested form is shown as
+    text, and what is no text in hex; only `text` shows any bytes, those that are not UTF-8 as \\xNN."""
 
+    def __init__(
+        self, data: bytes, form: ShownAs, *, limit: int | None = None, size: int | None = None
+    ) -> None:
+        """`size`: of the whole, if `data` is cut off already."""
+        self.data, self.form = data[:limit], form
+        self.size = len(data) if size is None else size
 
-def in_line(data: bytes, form: ShownAs) -> str:
-    """`data`, which may be cut off, as one text; in hex if it is no text."""
-    text = None if form is ShownAs.HEX else utf8(data, is_cut=True)
-    if text is not None:
-        return text
-    return _any_text(data) if form is ShownAs.TEXT else data.hex(" ")
+    @property
+    def is_cut(self) -> bool:
+        return len(self.data) < self.size
 
+    @cached_property
+    def utf8(self) -> str | None:
+        """The text, without an unfinished character at a cut; None if it is no UTF-8."""
+        try:
+            return getincrementaldecoder("utf-8")().decode(self.data, final=not self.is_cut)
+        except UnicodeDecodeError:
+            return None
 
-def _any_text(data: bytes) -> str:
-    return data.decode("utf-8", "backslashreplace")
+    @cached_property
+    def kind_and_lines(self) -> tuple[str, tuple[str, ...]]:
+        """What is shown, `JSON`, `text` or `hex`, and its lines."""
+        text, form = self.utf8, self.form
+        if form is ShownAs.TEXT:
+            return "text", _lines(self._any_text)
+        if form is not ShownAs.HEX and text is not None:
+            if not self.is_cut and (indented := indented_json(text, any_value=form is ShownAs.JSON)):
+                return "JSON", indented
+            if form is ShownAs.JSON or all(letter.isprintable() or letter in _BLANKS for letter in text):
+                return ("text, not JSON" if form is ShownAs.JSON and not self.is_cut else "text"), _lines(
+                    text
+                )
+        kind = "hex"
+        if form is not ShownAs.HEX and self.data[:1] == b"\0" and len(self.data) >= _PREFIX:
+            schema = int.from_bytes(self.data[1:_PREFIX])
+            kind = f"hex, with schema id {schema} if a Schema Registry's client wrote it"
+        return kind, _hex_lines(self.data)
 
+    @property
+    def in_line(self) -> str:
+        """A single text; in hex if it is no text."""
+        if self.form is ShownAs.HEX or (self.utf8 is None and self.form is not ShownAs.TEXT):
+            return self.data.hex(" ")
+        return self._any_text if self.utf8 is None else self.utf8
 
-def utf8(data: bytes, *, is_cut: bool = False) -> str | None:
-    """The text of bytes in UTF-8, without an unfinished character at a cut; None if they are no UTF-8."""
-    try:
-        return getincrementaldecoder("utf-8")().decode(data, final=not is_cut)
-    except UnicodeDecodeError:
-        return None
+    @property
+    def encoded(self) -> tuple[str, str]:
+        """The name of an encoding from which programs get the bytes, and the text in it."""
+        if self.form is ShownAs.HEX:
+            return "hex", self.data.hex()
+        return ("base64", b64encode(self.data).decode()) if self.utf8 is None else ("utf-8", self.utf8)
+
+    @property
+    def _any_text(self) -> str:
+        return self.data.decode("utf-8", "backslashreplace")
 
 
 def indented_json(text: str, *, any_value: bool = True) -> tuple[str, ...] | None:

@@ -15,7 +15,6 @@ from cli.verbs.offsets.facts import PartitionCounts
 from cli.verbs.peek.options import PeekOptions
 from groups.counts import counted
 from groups.model import (
-    Cause,
     Group,
     LogOffsets,
     OpenTransaction,
@@ -55,6 +54,11 @@ class PeekedRecords:
     @property
     def records(self) -> tuple[StoredRecord, ...]:
         return (*self.around.before, *self.around.after)
+
+    @property
+    def next_record(self) -> StoredRecord | None:
+        """The record that the group reads next; None if reading did not start there."""
+        return self.around.after[0] if self.around.after and self.offset == self.committed else None
 
     def transaction_of(self, stored: StoredRecord) -> str | None:
         """`committed`, `aborted`, `open`, or `ended` if only that is known. None: no transaction, or not known."""
@@ -108,7 +112,10 @@ def read_records(source: Source, name: str, partition: TopicPartition, options: 
     committed = None if commit is None else commit.position
     if group.pending is not None and partition in group.pending.places:
         notice(f"{name}: {pending_text(group.pending, time.time_ns() // 1_000_000)}")
-    _check_exists(source, name, partition, committed)
+    counts = PartitionCounts(source)
+    _, missing = counts.of([TopicScope(partition[0], (partition[1],))])
+    for problem in (*counts.problems, *missing):
+        raise ending(problem)
     offset = committed if options.offset is None else options.offset
     if offset is None:
         raise CommandError(f"{name}: no offset is committed for {where}; --offset N shows a record there")
@@ -155,20 +162,6 @@ def _described(source: Source, name: str) -> Group:
     for problem in read.problems:
         notice(f"{problem.subject}: {problem.message}")
     return read.items[0]
-
-
-def _check_exists(source: Source, group: str, partition: TopicPartition, committed: int | None) -> None:
-    """Raises CommandError: the topic or the partition does not exist, or this user may not describe it."""
-    topic, number = partition
-    counts = PartitionCounts(source)
-    _, missing = counts.of([TopicScope(topic, (number,))])
-    for problem in (*counts.problems, *missing):
-        if committed is not None and problem.subject == topic and problem.cause is not Cause.FORBIDDEN:
-            raise CommandError(
-                f"{topic}: no such topic; it was deleted after {group} committed offset {committed} of its "
-                f"partition {number}. `kohort offsets delete` deletes such offsets."
-            )
-        raise ending(problem)
 
 
 def _outside(offset: int, start: int, end: int) -> Iterator[str]:

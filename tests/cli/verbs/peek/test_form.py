@@ -1,12 +1,13 @@
 """Bytes as JSON, text and hex."""
 
 import json
+from base64 import b64decode
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.verbs.peek.form import ShownAs, in_line, indented_json, shown_bytes, utf8
+from cli.verbs.peek.form import ShownAs, ShownBytes, indented_json
 from tests.support.long import cases
 
 AUTO, TEXT, JSON, HEX = ShownAs
@@ -32,19 +33,16 @@ FORMS = {
 
 @pytest.mark.parametrize(("data", "form"), FORMS, ids=repr)
 def test_the_form_of_bytes(data: bytes, form: ShownAs) -> None:
-    shown = shown_bytes(data, form)
-    assert (shown.kind, list(shown.lines)) == FORMS[data, form]
+    kind, lines = ShownBytes(data, form).kind_and_lines
+    assert (kind, list(lines)) == FORMS[data, form]
 
 
 def test_a_cut_may_be_inside_of_a_character_or_of_json() -> None:
-    assert shown_bytes("aé".encode()[:2], AUTO, is_cut=True).lines == ("a",)
-    assert shown_bytes("aé".encode()[:2], AUTO).kind == "hex"
-    assert shown_bytes(b'{"a": 1', AUTO, is_cut=True).lines == ('{"a": 1',)
-    assert (in_line(b"\xff\x00", AUTO), in_line(b"\xff", TEXT), in_line(b"ab", HEX)) == (
-        "ff 00",
-        "\\xff",
-        "61 62",
-    )
+    assert ShownBytes("aé".encode(), AUTO, limit=2).kind_and_lines == ("text", ("a",))
+    assert ShownBytes("aé".encode()[:2], AUTO).kind_and_lines[0] == "hex"
+    assert ShownBytes(b'{"a": 1}', AUTO, limit=7).kind_and_lines == ("text", ('{"a": 1',))
+    forms = ((b"\xff\x00", AUTO), (b"\xff", TEXT), (b"ab", HEX))
+    assert [ShownBytes(data, form).in_line for data, form in forms] == ["ff 00", "\\xff", "61 62"]
 
 
 JSON_VALUES = st.recursive(
@@ -65,10 +63,12 @@ def test_json_is_indented_as_python_does(value: object, is_ascii: bool) -> None:
 @settings(max_examples=cases("KOHORT_FUZZ_CASES", 60, many=20_000))
 @given(st.binary(max_size=80), st.sampled_from(ShownAs), st.booleans())
 def test_any_bytes_have_lines_that_lose_nothing(data: bytes, form: ShownAs, is_cut: bool) -> None:
-    shown = shown_bytes(data, form, is_cut=is_cut)
-    if shown.kind.startswith("hex"):
-        assert bytes.fromhex("".join(line[8:55] for line in shown.lines)) == data
-    elif shown.kind.startswith("text") and form is not TEXT and not is_cut:
-        assert "\n".join(shown.lines) == data.decode().replace("\r\n", "\n").removesuffix("\n")
-    text = utf8(data)
-    assert text is None or text.encode() == data
+    shown = ShownBytes(data, form, size=len(data) + is_cut)
+    kind, lines = shown.kind_and_lines
+    if kind.startswith("hex"):
+        assert bytes.fromhex("".join(line[8:55] for line in lines)) == data
+    elif kind.startswith("text") and form is not TEXT and not is_cut:
+        assert "\n".join(lines) == data.decode().replace("\r\n", "\n").removesuffix("\n")
+    encoding, text = shown.encoded
+    read = {"hex": bytes.fromhex, "base64": b64decode, "utf-8": str.encode}[encoding](text)
+    assert read == data if not is_cut or encoding != "utf-8" else data.startswith(read)

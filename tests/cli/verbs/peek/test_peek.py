@@ -3,6 +3,7 @@
 from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from tests.cli.offset_rig import FIRST_MS, OffsetRig
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import delete_topic
 from tests.kafka.wait import wait_until
+from wire.client import transport
+from wire.messages.framing import FrameReader
 
 JSON = b'{"id": 1, "total": 12.50}' + b" " * 200
 BINARY = b"\0\xff\n\0"
@@ -130,7 +133,7 @@ def test_screens_for_people(scene: Scene) -> None:
     screen = scene.peek("--offset 0 --records 3", output="table").succeeded().stdout
     first, second, third = screen.split(f"{scene.topic}-0 at ")[1:]
     assert first.splitlines()[:2] == [
-        "0, before the committed offset",
+        "0",
         "timestamp  2026-01-01T00:00:00.000Z (CreateTime)",
     ]
     assert first.endswith('value, 225 bytes, JSON:\n    {\n      "id": 1,\n      "total": 12.50\n    }\n\n')
@@ -221,3 +224,23 @@ def test_a_real_broker_gives_the_same(kafka_rig: OffsetRig) -> None:
         test_the_next_record_as_a_document(scene)
         test_aborted_records_are_skipped_and_reading_ends_at_an_open_transaction(scene)
         test_offsets_without_a_record(scene)
+
+
+def test_a_record_that_is_too_long_to_read_is_cut(
+    session_rig: OffsetRig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(transport, "FrameReader", partial(FrameReader, max_bytes=100_000))
+    topic = session_rig.topic([0])
+    producer = producer_of(session_rig, linger_ms="0")
+    for value in (b"first", b"x" * 300_000, b"then"):
+        producer.produce(topic, value, key=b"key")
+        assert producer.flush(30) == 0
+    ask = f"peek {session_rig.group({(topic, 0): 1})} {topic}:0"
+    rows = records(session_rig.ours(f"{ask} --back 1 --records 2 --limit 70000").succeeded())
+    assert [(row["offset"], row["value_size"]) for row in rows] == [(0, 5), (1, 300_000), (2, 4)]
+    assert rows[1]["key"] == "key"
+    assert 60_000 < len(rows[1]["value"]) < 70_000
+    screen = session_rig.ours(ask, output="table").succeeded().stdout
+    assert "value, the first 4,096 of 300,000 bytes, text:\n" in screen
+    raw = session_rig.ours(f"{ask} --raw {tmp_path / 'raw'}")
+    raw.assert_refused("the value has 300,000 bytes, more than are read", status=3)
