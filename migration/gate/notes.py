@@ -50,6 +50,10 @@ class Notes:
             return plan.baseline.members
         return None
 
+    def next_step(self, steps: int) -> int:
+        """The number of the step after the last gate that has opened, of a plan with this many steps; 0: none has."""
+        return min(max(self.opened, default=-1) + 1, steps)
+
     def with_opened(
         self, number: int, at: str, members: tuple[PlannedMember, ...], epoch: int | None = None
     ) -> Notes:

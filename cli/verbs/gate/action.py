@@ -101,6 +101,20 @@ class NotesFile:
         file = plan_file.with_name(plan_file.name + SUFFIX)
         return cls(file, _read(file, plan), is_written)
 
+    def next_step(self, plan: Plan) -> str:
+        """The step to check if none is named; a notice says which, and why."""
+        count = len(plan.steps)
+        number = self.notes.next_step(count)
+        if number in self.notes.opened:
+            why = f"the gate of the last step, {number}, has opened already"
+        elif number - 1 in self.notes.opened:
+            why = f"the gate of step {number - 1} opened at {self.notes.opened[number - 1].at}"
+        else:
+            why = "no gate of the plan has opened yet"
+        if count:
+            notice(f"--step {number}: {why} ({self.file})")
+        return str(number)
+
     def keep(self, notes: Notes) -> None:
         """Write the notes if they changed; the old file stays until the new one is complete."""
         if notes == self.notes:

@@ -27,7 +27,14 @@ def gate(
         Path,
         typer.Argument(metavar="PLAN", help="Plan file, written by `kohort plan --output yaml` or json."),
     ],
-    step: Annotated[str, option("--step", "Step number or id; 0 checks whether step 1 can start.", "N")],
+    step: Annotated[
+        str | None,
+        option(
+            "--step",
+            "Step number or id; 0 checks whether step 1 can start. By default the step after the last open gate.",
+            "N",
+        ),
+    ] = None,
     number: Annotated[
         int | None, option("--round", "Check round K of the step, before the next round.", "K")
     ] = None,
@@ -67,13 +74,15 @@ def gate(
     Examples:
       kohort plan billing --to cooperative --output yaml > plan.yaml
       kohort gate plan.yaml --step 1 -b localhost:9092
+      kohort gate plan.yaml --wait 10m
     """
     from cli.output import emit
     from cli.verbs.gate.action import GatePoller, NotesFile, gate_document, question_of
     from cli.verbs.plan.files import read_plan
 
     read = read_plan(plan)
-    question = question_of(read, step, number, group=group, accept_drift=accept_changes)
     notes = NotesFile.of_plan(plan, read, is_written=not no_notes)
+    step = notes.next_step(read) if step is None else step
+    question = question_of(read, step, number, group=group, accept_drift=accept_changes)
     answer = GatePoller(question, source, notes).ask(wait)
     emit(gate_document(question, answer), output, answer.status)

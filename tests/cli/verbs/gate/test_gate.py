@@ -47,10 +47,9 @@ class Scene:
         groups = {group.id: group} if group else {}
         write_snapshot(Snapshot(cluster=cluster, topics=topics, groups=groups), self.source)
 
-    def gate(self, step: int | str, *options: str) -> Answer:
-        answer = self.kohort.quick(
-            "gate", self.plan, "--step", f"{step}", "--snapshot", self.source, *options
-        )
+    def gate(self, step: int | str | None, *options: str) -> Answer:
+        of_step = () if step is None else ("--step", f"{step}")
+        answer = self.kohort.quick("gate", self.plan, *of_step, "--snapshot", self.source, *options)
         assert not answer.traceback, answer.stderr
         return answer
 
@@ -118,6 +117,24 @@ def test_a_snapshot_does_not_tell_that_a_group_is_gone(scene: Scene) -> None:
     assert "it may have been deleted, or was not saved" in answer.stdout
     scene.see(classic(0, 0, 0))
     assert scene.gate("stop-all").status == 0
+
+
+def test_without_step_it_judges_the_one_after_the_last_open_gate(scene: Scene) -> None:
+    scene.gate(None, "--round", "1").assert_refused("--round 1: step 0 has no rounds")
+    for group, step, why in (
+        (BEFORE, 0, "no gate of the plan has opened yet"),
+        (ONCE, 1, "the gate of step 0 opened at 20"),
+        (TWICE, 2, "the gate of step 1 opened at 20"),
+        (TWICE, 2, "the gate of the last step, 2, has opened already"),
+    ):
+        scene.see(group)
+        answer = scene.gate(None, "--output", "json").succeeded()
+        assert (answer.document["step"], answer.document["open"]) == (step, True)
+        assert answer.stderr.startswith(f"kohort: --step {step}: {why}")
+        assert f"({scene.notes})" in answer.stderr
+    scene.see(classic(3, 2, 3))  # Back to step 1: later notes are removed
+    assert scene.gate(None).status == 1
+    assert "--step 1: " in scene.gate(None).stderr
 
 
 def test_notes_contain_the_plan_and_the_members(scene: Scene) -> None:
