@@ -29,6 +29,7 @@ class OffsetsView:
     now_ms: int = 0
     last_commit: bool = False
     totals: bool = False
+    partitions: bool = True  # Whether tables have a row per partition; documents for programs always do
     only_with_lag: bool = False
     verbose: bool = False  # whether leader epochs, log start offsets, and what was deleted unread are shown
     topics: frozenset[str] = frozenset()  # the topics to show; empty means all

@@ -46,7 +46,10 @@ class DescribeOptions:
     last_commit: Annotated[bool, option("--last-commit", "Add the time when each offset was committed.")] = (
         False
     )
-    totals: Annotated[bool, option("--totals", "Add total lag by topic, by group and of all groups.")] = False
+    totals: Annotated[
+        bool,
+        option("--totals", "Show only lag by topic, by group and in total; with --offsets, partitions too."),
+    ] = False
     authorized_operations: Annotated[
         bool,
         option("--authorized-operations", "Add the operations that this user may perform on each group."),

@@ -144,6 +144,7 @@ def _read_offsets(
         records, problems = unread.records, problems + unread.problems
         remarks += () if unread.remark is None else (unread.remark,)
     chosen = fields(options, "last_commit", "totals", "only_with_lag", "verbose")
+    chosen["partitions"] = options.offsets or options.last_commit or not options.totals
     view = OffsetsView(records=records, now_ms=time.time_ns() // 1_000_000, topics=only, **chosen)
     document = describe_document(groups, topics, DescribeMode.OFFSETS, problems=problems, view=view)
     return replace(document, remarks=document.remarks + remarks)
@@ -214,7 +215,7 @@ def _offsets_document(
         data: dict[str, object] = {"groups": [group_data(group, rows[group.id], view) for group in groups]}
         return data | ({"totals": all_totals(rows, lag_time=view.lag_time)} if view.totals else {})
 
-    blocks: list[Block] = [offsets_table(groups, rows, view)]
+    blocks: list[Block] = [offsets_table(groups, rows, view)] if view.partitions else []
     if view.totals:
         blocks += total_tables(rows, lag_time=view.lag_time)
     remarks = (

@@ -246,6 +246,19 @@ def test_a_log_and_a_snapshot_say_what_they_do_not_know(kohort: Kohort, sample: 
     assert "kohort: g: the source does not show when offsets were committed" in answer.stderr
 
 
+def test_totals_show_partitions_only_on_request(kohort: Kohort, sample: Any) -> None:
+    def headings(options: str) -> list[str]:
+        shown = kohort.quick(f"describe --match '^c' {options} --output csv --embedded", sample).succeeded()
+        return [part.partition("\n")[0] for part in shown.stdout.split("\n\n")]
+
+    totals = [f"{of},#PARTITIONS,LAG,#LAG-UNKNOWN" for of in ("GROUP,TOPIC", "GROUP,#TOPICS", "#GROUPS")]
+    assert headings("--totals") == totals
+    partitions, *rest = headings("--totals --offsets")
+    assert rest == totals
+    assert partitions.startswith("GROUP,TOPIC,PARTITION,CURRENT-OFFSET")
+    assert "LAST-COMMIT" in headings("--totals --last-commit")[0]
+
+
 def test_other_tables_have_no_lag(kohort: Kohort, sample: Any) -> None:
     for option in ("--lag-time", "--last-commit", "--totals", "--only-with-lag"):
         for mode in ("--members", "--state", "--migration"):
