@@ -2,6 +2,7 @@
 changed, the end after it. Pure; the file format is explained in docs/journal.md."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -108,7 +109,12 @@ class EntryEnd:
     ] = ()  # What became known only while the change was made: steps of a migration
 
 
-def _check_times(part: JournalEntry | EntryEnd) -> None:
+_ID = re.compile("[0-9A-F]{8}")
+
+
+def _check(part: JournalEntry | EntryEnd) -> None:
+    if not _ID.fullmatch(part.id):
+        raise Malformed("expected 8 hexadecimal digits, as 4F2A91C3", "entry")
     name, text = ("at", part.at) if isinstance(part, JournalEntry) else ("ended", part.ended)
     try:
         read_moment(text, 0)
@@ -116,7 +122,7 @@ def _check_times(part: JournalEntry | EntryEnd) -> None:
         raise Malformed(str(error), name) from None
 
 
-_TREES = Trees(sparse=True, checks={JournalEntry: _check_times, EntryEnd: _check_times})
+_TREES = Trees(sparse=True, checks={JournalEntry: _check, EntryEnd: _check})
 
 
 def line_of(part: JournalEntry | EntryEnd) -> bytes:
@@ -125,10 +131,10 @@ def line_of(part: JournalEntry | EntryEnd) -> bytes:
     return json.dumps(tree, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
-def read_line(text: str) -> JournalEntry | EntryEnd:
+def read_line(line: bytes) -> JournalEntry | EntryEnd:
     """One line of a journal file. Raises Malformed: edited by hand, cut off, or written by a newer Kohort."""
     try:
-        tree = json.loads(text)
+        tree = json.loads(line.decode())
     except (ValueError, RecursionError):
         raise Malformed("this line is not JSON: it was cut off or edited") from None
     if not isinstance(tree, dict):

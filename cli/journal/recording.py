@@ -15,7 +15,7 @@ from cli.journal.directory import journal_directory
 from cli.journal.entry import ChangedItem, EntryStatus, ItemOutcome, ItemResult, JournalEntry
 from cli.journal.reversible import is_reversible
 from cli.journal.secrets import without_secrets
-from cli.journal.writer import JournalFile, OpenEntry, moment_text, new_id
+from cli.journal.writer import JournalFile, OpenEntry, new_id, now_text
 from cli.options import SourceOptions
 from cli.output import notice
 from cli.sources.live import LiveSource
@@ -66,8 +66,7 @@ class ChangeRecord:
             status = EntryStatus.DONE if is_done else EntryStatus.FAILED
             if (failed := entry.end(EntryStatus.STOPPED if stop.number else status, made)) is not None:
                 notice(failed)
-        pairs = zip(items, made, strict=True)
-        if any(is_reversible(item) and result.result is not ItemOutcome.FAILED for item, result in pairs):
+        if is_reversible(zip(items, made, strict=True)):
             self._undo = undo_command(entry.id, self._consent)
 
     def show_undo(self) -> None:
@@ -87,7 +86,7 @@ def begin(
     origin = None if options is None else options.place
     entry = JournalEntry(
         id=new_id(),
-        at=moment_text(),
+        at=now_text(),
         user=_user(),
         host=_host(),
         pid=os.getpid(),

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 
-from cli.journal.entry import ChangedItem, ItemKind
+from cli.journal.entry import ChangedItem, ItemKind, ItemOutcome, ItemResult
 from groups.counts import counted
 
 _NEVER = (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP)
 
 
-def is_reversible(item: ChangedItem) -> bool:
-    """Whether `kohort undo` can restore an item, unless the cluster refuses."""
-    return item.kind not in _NEVER
+def is_reversible(results: Iterable[tuple[ChangedItem, ItemResult]]) -> bool:
+    """Whether `kohort undo` can restore any of these items, unless the cluster refuses."""
+    return any(
+        item.kind not in _NEVER and result.result is not ItemOutcome.FAILED for item, result in results
+    )
 
 
 def irreversible(items: Iterable[ChangedItem]) -> tuple[str, ...]:

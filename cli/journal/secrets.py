@@ -1,4 +1,4 @@
-"""Command lines without secrets: what a journal keeps for years is read by more people than a shell's history."""
+"""Command lines without secrets: a journal is kept for years, and read by more people than a shell's history."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -7,9 +7,10 @@ from cli.sources.contexts.model import is_secret
 
 HIDDEN = "***"
 _NAME = r"[\w.-]*(?:password|passwd|passphrase|secret|token|credential|api[._-]?key)[\w.-]*"
-_NAMED = re.compile(rf"(?<![\w.-])({_NAME}\s*[=:]\s*|--?{_NAME}\s+)(\"[^\"]*\"|'[^']*'|\S+)", re.IGNORECASE)
+_PAIR = re.compile(rf"({_NAME}\s*[=:]\s*|--?{_NAME}\s+)(\"[^\"]*\"|'[^']*'|\S+)", re.IGNORECASE)
 _OPTION = re.compile(rf"--?{_NAME}", re.IGNORECASE)
-_OF_NO_SECRET = ("-file", "-env")  # Options with such names refer to a secret
+_OF_FILES = ("-file", "-env")  # The ends of options that refer to a secret
+_COMMAND = "--restart"  # Its value is an operator's command, which may contain any secret
 _USER_INFO = re.compile(r"://[^/\s@]*@")
 
 
@@ -21,17 +22,16 @@ def without_secrets(words: Iterable[str]) -> tuple[str, ...]:
 def _hidden(words: Iterable[str]) -> Iterator[str]:
     follows_name = False
     for word in words:
-        if follows_name and not word.startswith("-"):
+        name, equals, _ = word.partition("=")
+        if follows_name:
             yield HIDDEN
+        elif equals and " " not in name and (name == _COMMAND or is_secret(name.lower(), "")):
+            yield f"{name}={HIDDEN}"
         else:
-            name, equals, _ = word.partition("=")
-            is_pair = bool(equals) and is_secret(name.lstrip("-").lower(), "")
-            yield f"{name}={HIDDEN}" if is_pair and " " not in name else _text(word)
-        follows_name = _OPTION.fullmatch(word) is not None and not word.endswith(_OF_NO_SECRET)
+            yield HIDDEN if "PRIVATE KEY" in word else _text(word)
+        follows_name = word == _COMMAND or bool(_OPTION.fullmatch(word) and not word.endswith(_OF_FILES))
 
 
 def _text(word: str) -> str:
-    if "PRIVATE KEY" in word:
-        return HIDDEN
-    text = _NAMED.sub(lambda match: f"{match[1]}{HIDDEN}", word)
+    text = _PAIR.sub(lambda match: f"{match[1]}{HIDDEN}", word)
     return _USER_INFO.sub(f"://{HIDDEN}@", text)

@@ -5,6 +5,7 @@ import errno
 import os
 import secrets
 import stat
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from cli.errors import CommandError
 from cli.journal.directory import file_name
 from cli.journal.entry import ChangedItem, EntryEnd, EntryStatus, ItemResult, JournalEntry, line_of
+from groups.times import format_moment
 
 
 class NotJournaled(CommandError):
@@ -28,10 +30,9 @@ def new_id() -> str:
     return secrets.token_hex(4).upper()
 
 
-def moment_text(moment: datetime | None = None) -> str:
-    """A time, by default now, as in entries: `2026-11-29T15:04:05.123Z`."""
-    utc = (moment or datetime.now(UTC)).astimezone(UTC)
-    return utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def now_text() -> str:
+    """The time as in entries: `2026-11-29T15:04:05.123Z`."""
+    return format_moment(time.time_ns() // 1_000_000)
 
 
 class JournalFile:
@@ -93,7 +94,7 @@ class OpenEntry:
     ) -> str | None:
         """Write the end; a message if that is impossible. The change has been made, whatever happens here."""
         end = EntryEnd(
-            id=self.id, ended=moment_text(), status=status, results=tuple(results), items=tuple(items)
+            id=self.id, ended=now_text(), status=status, results=tuple(results), items=tuple(items)
         )
         try:
             self._file.append(line_of(end))

@@ -1,0 +1,85 @@
+"""Select entries of the journal, and print them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from cli.errors import CommandError, UsageError
+from cli.journal.directory import OFF, VARIABLE, journal_directory
+from cli.journal.reader import Journaled, find_entry, read_journal, undone_by
+from cli.options import OutputOptions, SourceOptions
+from cli.output import emit, notice
+from cli.selection import opened
+from cli.sources.live import LiveSource
+from cli.times import moment
+from cli.verbs.journal.options import JournalOptions
+from cli.verbs.journal.view import entries_document, entry_document
+
+Test = Callable[[Journaled], bool]
+
+
+def show_journal(
+    named: str | None, options: JournalOptions, source: SourceOptions, output: OutputOptions
+) -> None:
+    """List the selected entries, or show the named one."""
+    if named is not None and (given := _filters_of(options)):
+        raise UsageError(f"{given[0]} selects from the list; leave it out, or leave {named} out")
+    directory = directory_of(options.journal)
+    tests = list(_tests(options, source))
+    entries, problems = read_journal(directory)
+    if named is not None:
+        chosen = find_entry(entries, named)
+        emit(entry_document(chosen, undone_by(entries), problems), output)
+        return
+    if not entries and not problems:
+        notice(f"no changes are recorded in {directory}")
+    listed = [one for one in entries if all(test(one) for test in tests)]
+    emit(entries_document(listed, undone_by(entries), problems), output)
+
+
+def directory_of(named: Path | None) -> Path:
+    """The directory to read. Raises UsageError: the journal is off. Raises CommandError: the named one is missing."""
+    directory = journal_directory(named)
+    if directory is None:
+        raise UsageError(f"{VARIABLE}={OFF} turns the journal off: name its directory with --journal DIR")
+    if named is not None and not named.is_dir():
+        raise CommandError(f"{named}: there is no such directory, so there is no journal")
+    return directory
+
+
+def _filters_of(options: JournalOptions) -> Sequence[str]:
+    values = {
+        "--group": options.groups,
+        "--since": options.since,
+        "--until": options.until,
+        "--user": options.user,
+        "--cluster": options.cluster,
+    }
+    return [name for name, value in values.items() if value]
+
+
+def _tests(options: JournalOptions, source: SourceOptions) -> Iterator[Test]:
+    since, until = moment(options.since, "--since"), moment(options.until, "--until")
+    if since is not None:
+        yield lambda one: one[0].at_ms >= since
+    if until is not None:
+        yield lambda one: one[0].at_ms <= until
+    if options.user is not None:
+        yield lambda one: one[0].user == options.user
+    if options.groups:
+        groups = set(options.groups)
+        yield lambda one: any(item.group in groups for item in one[0].items)
+    cluster = options.cluster or _named_cluster(source)
+    if cluster is not None:
+        yield lambda one: one[0].cluster == cluster
+
+
+def _named_cluster(source: SourceOptions) -> str | None:
+    """The id of the cluster that the command line itself names; None if it names none."""
+    is_typed = any(source.sources.values()) if source.place is None else source.place.is_typed
+    if not is_typed:
+        return None
+    with opened(source) as groups:
+        cluster = groups.cluster_id() if isinstance(groups, LiveSource) else groups.cluster().id
+    if cluster is None:
+        raise CommandError(f"{groups.name}: the id of its cluster is not known; name it with --cluster ID")
+    return cluster

@@ -1,0 +1,163 @@
+"""The documents of `kohort journal`: the list of entries, and one entry with what it replaced."""
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cli.journal.entry import (
+    ChangedItem,
+    EntryStatus,
+    ItemKind,
+    ItemOutcome,
+    JournalEntry,
+    Value,
+    item_data,
+    paired,
+)
+from cli.journal.reader import Journaled
+from cli.journal.reversible import is_reversible
+from cli.render.cells import Cell
+from cli.render.document import Block, Code, Document, Heading, Text, fields, table_of
+from cli.render.lines import Role
+from groups.counts import first_names
+from groups.listing import shown_id
+from groups.model import Problem
+
+COMPARE = "unknown: compare"
+_NAMED = 2
+
+
+def entries_document(
+    entries: Sequence[Journaled], undone: Mapping[str, str], problems: Sequence[Problem]
+) -> Document:
+    """A row for each entry, the newest last."""
+    data = [_entry_data(one, undone) for one in entries]
+    rows = list(zip(data, entries, strict=True))
+    table = table_of(
+        rows,
+        ("ID", lambda row: row[0]["id"]),
+        ("AT", lambda row: _shown_time(row[1][0])),
+        ("USER", lambda row: _shown_user(row[1][0])),
+        ("COMMAND", lambda row: row[0]["verb"]),
+        ("TARGET", lambda row: row[0]["target"]),
+        ("RESULT", lambda row: result_text(row[1])),
+        *[("UNDONE-BY", lambda row: row[0]["undone_by"])] * any(one["undone_by"] for one in data),
+    )
+    return Document(command="journal", data={"entries": data}, blocks=[table], errors=tuple(problems))
+
+
+def entry_document(one: Journaled, undone: Mapping[str, str], problems: Sequence[Problem]) -> Document:
+    """One entry: who changed what, and each item before and after."""
+    entry, end = one
+    pairs = paired(entry, end)
+    items = [
+        {**item_data(item), "result": result.result.value, "message": result.message}
+        for item, result in pairs
+    ]
+    data = {**_entry_data(one, undone), "items": items}
+    where = entry.context or entry.servers or "an unknown cluster"
+    place = f"{where}, the cluster {entry.cluster}" if entry.cluster else where
+    lines: list[Block] = [
+        Heading(f"{entry.id}: {entry.verb} of {target_text(entry)}", level=1),
+        Text(f"At {entry.at} by {_shown_user(entry)} on {entry.host}, in {place}."),
+        Code((shlex.join(entry.command),)),
+        Text(_result_sentence(one, undone), Role.PLAIN if data["result"] == "done" else Role.WARNING),
+    ]
+    table = table_of(
+        pairs,
+        *[("GROUP", lambda pair: pair[0].group)] * any(item.group is not None for item, _ in pairs),
+        ("SUBJECT", lambda pair: pair[0].target or "the group"),
+        ("BEFORE", lambda pair: _before(pair[0])),
+        ("AFTER", lambda pair: _after(pair[0])),
+        *[("AT", lambda pair: pair[0].at)] * any(item.at is not None for item, _ in pairs),
+        ("RESULT", lambda pair: pair[1].result.value),
+        *[("PROBLEM", lambda pair: pair[1].message or "")] * any(result.message for _, result in pairs),
+    )
+    return Document(
+        command="journal", data={"entries": [data]}, blocks=[*lines, table], errors=tuple(problems)
+    )
+
+
+def result_text(one: Journaled) -> str:
+    """`done`, `failed: 2 of 5`, or that what the command did is unknown."""
+    entry, end = one
+    if end is None:
+        return COMPARE
+    counts = Counter(result.result for _, result in paired(entry, end))
+    undone = counts[ItemOutcome.FAILED] + counts[ItemOutcome.UNKNOWN]
+    if end.status is EntryStatus.DONE or not undone:
+        return end.status.value
+    total = sum(counts.values())
+    return end.status.value if undone == total else f"{end.status.value}: {undone} of {total}"
+
+
+def target_text(entry: JournalEntry) -> str:
+    """The group, and its partition or setting if only one is changed; or the groups; or the features."""
+    groups = list(dict.fromkeys(item.group for item in entry.items if item.group is not None))
+    if not groups:
+        return first_names([item.name or "" for item in entry.items], _NAMED)
+    if len(entry.items) == 1 and entry.items[0].target:
+        return f"{shown_id(groups[0])}, {entry.items[0].target}"
+    return first_names(groups, _NAMED)
+
+
+def _entry_data(one: Journaled, undone: Mapping[str, str]) -> dict[str, Any]:
+    entry, end = one
+    counts = Counter(result.result.value for _, result in paired(entry, end))
+    single = entry.items[0] if len(entry.items) == 1 else None
+    return {
+        **fields(entry, "id", "at"),
+        "ended": None if end is None else end.ended,
+        **fields(entry, "user", "host", "agent", "cluster", "context", "servers"),
+        "command": list(entry.command),
+        "verb": entry.verb,
+        "target": target_text(entry),
+        "groups": list(dict.fromkeys(item.group for item in entry.items if item.group is not None)),
+        "before": None if single is None else single.before,
+        "after": None if single is None else single.after,
+        "result": "unknown" if end is None else end.status.value,
+        "changes": {outcome.value: counts[outcome.value] for outcome in ItemOutcome},
+        "undoes": entry.undoes,
+        "undone_by": undone.get(entry.id),
+    }
+
+
+def _shown_time(entry: JournalEntry) -> str:
+    """To the minute; documents have milliseconds."""
+    return f"{entry.at[:16]}Z" if entry.at.endswith("Z") else entry.at
+
+
+def _shown_user(entry: JournalEntry) -> str:
+    return f"{entry.user} ({entry.agent})" if entry.agent else entry.user
+
+
+def _before(item: ChangedItem) -> Cell:
+    if item.before is None and item.kind in (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP):
+        return None
+    return _or_none(item, item.before)
+
+
+def _after(item: ChangedItem) -> Cell:
+    if item.after is None and item.kind in (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.GROUP):
+        return "created" if item.kind is ItemKind.GROUP and item.before is None else "removed"
+    return _or_none(item, item.after)
+
+
+def _or_none(item: ChangedItem, value: Value) -> Cell:
+    """A value, or the word for the lack of one."""
+    return ("unset" if item.kind is ItemKind.SETTING else "none") if value is None else value
+
+
+def _result_sentence(one: Journaled, undone: Mapping[str, str]) -> str:
+    entry, end = one
+    if end is None:
+        return "Whether it was made is unknown: the command was killed, or is running. Compare it with the cluster."
+    parts = [f"Result: {result_text(one)}."]
+    if entry.undoes is not None:
+        parts.append(f"It undoes {entry.undoes}.")
+    if entry.id in undone:
+        parts.append(f"It was undone by {undone[entry.id]}.")
+    elif is_reversible(paired(entry, end)):
+        parts.append(f"`kohort undo {entry.id}` restores what it replaced.")
+    return " ".join(parts)
