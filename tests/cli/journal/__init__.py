@@ -1,1 +1,1 @@
-"""The journal of changes: its files, and what stands in them."""
+"""The journal of changes: its files and their lines."""
