@@ -161,6 +161,9 @@ bench-recorder: $(SETUP) ## Time kohort record at 20,000 commits a second of 5,0
 bench-exporter: $(SETUP) ## Time polls and scrapes of the exporter over 5,000 groups × 20 partitions (MINUTES=30: watch its memory)
 	$(BIN)/python -m benchmarks.exporter $(MINUTES)
 
+bench-clusters: $(SETUP) ## Time a list of 20 clusters, of which one is slow and two are dead
+	$(BIN)/python -m benchmarks.clusters
+
 bench-top: $(SETUP) ## Time the screens of kohort top on 1,000 groups of a broker and 5,000 of a snapshot: first screen, keys, processor, memory
 	$(BIN)/python -m benchmarks.top
 
