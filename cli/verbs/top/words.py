@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from cli.options import SourceOptions
 from cli.verbs.top.options import option_words
 from cli.verbs.why.options import HistoryOptions
+from groups.model import TopicPartition
 from groups.times import format_moment
 
 KOHORT = (sys.executable, "-P", "-c", "from cli.app import main; main()")  # -P: nothing is imported from here
@@ -16,7 +17,7 @@ KOHORT = (sys.executable, "-P", "-c", "from cli.app import main; main()")  # -P:
 VIEWS = {
     name: kind
     for kind, names in {
-        "GROUP": ("describe", "diagnose", "why", "plan", "dry-run", "what-if", "config get"),
+        "GROUP": ("describe", "diagnose", "why", "plan", "dry-run", "what-if", "config get", "peek"),
         "FILE": ("gate", "rehearse", "migrate"),
         "": (
             "list",
@@ -45,7 +46,7 @@ SOURCE = (
     *("--bootstrap-server", "-b", "--command-config", "--snapshot", "--embedded", "--log-dir", "--as-of"),
     *("--topics", "--context"),
 )
-WRITING = ("--svg", "--output-dir", "--out")
+WRITING = ("--svg", "--output-dir", "--raw", "--raw-key", "--out")
 ENDLESS = ("--watch",)
 
 
@@ -130,6 +131,13 @@ def view(name: str, group: str, *options: str) -> KohortCommand:
 
 def change(name: str, group: str, *options: str) -> KohortCommand:
     return KohortCommand(words=about(name, group, *options), is_change=True)
+
+
+def next_record(group: str, partition: TopicPartition) -> KohortCommand:
+    topic, number = partition
+    return KohortCommand(
+        words=("peek", *(["--"] if group.startswith("-") else []), group, f"{topic}:{number}")
+    )
 
 
 def why(group: str, past_ms: int | None, now_ms: int) -> KohortCommand:

@@ -5,7 +5,8 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from cli.verbs.top.screens.base import TableScreen
-from cli.verbs.top.words import change, view, why
+from cli.verbs.top.words import change, next_record, view, why
+from groups.model import TopicPartition
 from groups.times import format_moment
 
 
@@ -15,12 +16,27 @@ class ActingScreen(TableScreen):
         Binding(
             "d", "view('diagnose', '--verbose')", "Diagnose", show=False, tooltip="Diagnose it, with evidence"
         ),
+        Binding("n", "next_record", "Record", tooltip="The record that it reads next"),
         Binding("c", "view('config get')", "Settings", show=False, tooltip="Its settings"),
         Binding("P", "plan", "Plan", tooltip="Plan a migration; gates"),
         Binding("R", "reset", "Reset", tooltip="Reset its offsets …"),
         Binding("E", "type('config set')", "Edit", show=False, tooltip="Edit a setting …"),
         Binding("D", "type('delete')", "Delete", show=False, tooltip="Delete the group …"),
     ]
+
+    def partition_on_screen(self) -> TopicPartition | None:
+        """The partition that it is about, or under the cursor."""
+        return None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "next_record" and self.partition_on_screen() is None:
+            return False
+        return super().check_action(action, parameters)
+
+    def action_next_record(self) -> None:
+        partition = self.partition_on_screen()
+        if self.app.group is not None and partition is not None:
+            self.app.run_command(next_record(self.app.group, partition))
 
     def action_why(self) -> None:
         if self.app.group is not None:

@@ -28,6 +28,7 @@ from cli.verbs.top.screens.subject import SubjectScreen, Tab, tab_bindings
 from cli.verbs.top.sight import Focus, Sight
 from cli.verbs.top.tables import GridTable
 from cli.verbs.top.words import change
+from groups.model import TopicPartition
 
 TABLES: Mapping[str, Callable[[Sight, str], GridTable]] = {
     "members": members_table,
@@ -73,6 +74,11 @@ class GroupScreen(SubjectScreen, ActingScreen):
 
     def below(self) -> list[Widget]:
         return [RoleLines(id="lanes"), RoleLines(id="events")]
+
+    def partition_on_screen(self) -> TopicPartition | None:
+        return (
+            place_of(self.grid.key) if self.tab.name == "partitions" and self.grid.key is not None else None
+        )
 
     def wanted(self) -> Focus:
         return Focus(opened=self.group)

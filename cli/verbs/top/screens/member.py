@@ -43,6 +43,9 @@ class MemberScreen(SubjectScreen, ActingScreen):
         super().__init__()
         self.group, self.member = group, member
 
+    def partition_on_screen(self) -> Place | None:
+        return None if self.grid.key is None else place_of(self.grid.key)
+
     def wanted(self) -> Focus:
         return Focus(opened=self.group)
 

@@ -14,6 +14,7 @@ from cli.verbs.top.sight import Focus, Sample, Sight
 from cli.verbs.top.tables import GridTable, grid_of
 from groups.counts import counted
 from groups.lag import PartitionLag
+from groups.model import TopicPartition
 from groups.times import duration_text, format_moment, seconds_text
 from groups.transactions import pending_text
 
@@ -24,6 +25,9 @@ class PartitionScreen(SubjectScreen, ActingScreen):
     def __init__(self, group: str, topic: str, partition: str) -> None:
         super().__init__()
         self.group, self.place = group, (topic, int(partition) if partition.isdecimal() else -1)
+
+    def partition_on_screen(self) -> TopicPartition | None:
+        return self.place
 
     def wanted(self) -> Focus:
         return Focus(opened=self.group)

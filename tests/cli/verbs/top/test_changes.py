@@ -12,7 +12,7 @@ from cli.verbs.top.completions import Known, completions
 from cli.verbs.top.moments import moment_text
 from cli.verbs.top.running import Running
 from cli.verbs.top.sight import Sight
-from cli.verbs.top.words import KohortCommand, change, command_of, located, view, why
+from cli.verbs.top.words import KohortCommand, change, command_of, located, next_record, view, why
 from cli.verbs.why.options import HistoryOptions
 from tests.cli.command import Kohort
 from tests.cli.contexts import Rig as Contexts
@@ -73,6 +73,8 @@ def test_a_group_of_any_name_is_an_argument(group: str) -> None:
     assert words[-1] == group or not group.startswith("-")
     assert words.index("--execute") < words.index(group) or "--" not in words
     assert shlex.split(KohortCommand(words=words).text) == ["kohort", *words]
+    peeked = next_record(group, ("orders", 0)).with_source(source).words
+    assert peeked[-2:] == (group, "orders:0") or not group.startswith("-")
 
 
 LIVE, LOG = SourceOptions(bootstrap_server="host:1"), SourceOptions(log_dirs=[Path("logs")])

@@ -81,6 +81,19 @@ def test_who_is_stuck_and_why(rig: OffsetRig) -> None:
         travel(rig, course, group, fine, read_only=True)
 
 
+def test_the_record_that_a_group_reads_next(rig: OffsetRig) -> None:
+    topic = rig.topic([3, 1])
+    group = rig.group({(topic, 0): 2, (topic, 1): 0})
+
+    async def course(journey: Journey) -> None:
+        await journey.press("enter", "o")
+        await journey.wait_for(topic)
+        await journey.press("enter", "n")
+        await journey.wait_for(f"{topic}-0 at 2: the next record of {group}")
+
+    travel(rig, course, group, read_only=True)
+
+
 def test_what_happened_at_a_time(rig: OffsetRig) -> None:
     topic = rig.topic([1, 1])
     group = fresh_name("payments")
