@@ -87,9 +87,14 @@ class CombinedChange(Change, ABC):
                 part.held = self.held_groups(failing)
 
     @property
+    def obstacles(self) -> Sequence[Problem]:
+        """Why changes are in none of the parts."""
+        return ()
+
+    @property
     def errors(self) -> tuple[Problem, ...]:
         """Problems of each part, in the order of the parts, and of the skipped groups."""
         plans = [(plan, part.held) for part in self.parts for plan in part.plans]
         held = sorted({plan.group for plan, held in plans if plan.applicable and plan.group in held})
         errors = (error for part in self.parts for error in part.errors)
-        return merged([*errors, *(Problem(subject=group, message=self.why_held) for group in held)])
+        return merged([*self.obstacles, *errors, *(Problem(subject=group, message=self.why_held) for group in held)])

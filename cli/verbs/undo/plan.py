@@ -1,0 +1,148 @@
+"""Plan the restoration of an entry: its items, compared with the cluster, as changes of offsets, settings, features."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from cli.journal.entry import ChangedItem, ItemKind, ItemResult, JournalEntry
+from cli.sources.live import LiveSource
+from cli.sources.writer import ClusterWriter
+from cli.verbs.config.action import ConfigChange, change_of_settings, settings_of
+from cli.verbs.delete.action import GroupDeletions
+from cli.verbs.features.setting import FeaturesChange, LevelsRequest, plan_features
+from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions
+from cli.verbs.undo.change import Restoration
+from cli.verbs.undo.comparison import ComparedItem, Present, Verdict, compared_items
+from cli.verbs.undo.present import read_present
+from groups.model import CommittedOffset, Group, GroupState, GroupType
+from groups.offsets.model import GroupChange, TopicScope
+from groups.offsets.plan import (
+    OffsetsDeletion,
+    absent,
+    plan_copy,
+    plan_group_deletion,
+    plan_offsets_deletion,
+    plan_reset,
+)
+from groups.offsets.scenarios import ToListed
+from wire.client.features import SAFE_DOWNGRADE, UPGRADE
+
+
+def plan_restoration(
+    source: LiveSource,
+    writer: ClusterWriter | None,
+    entry: JournalEntry,
+    results: Sequence[tuple[ChangedItem, ItemResult]],
+    *,
+    partly: bool,
+) -> Restoration:
+    """Raises CommandError, WireError: what the cluster has cannot be read."""
+    present = read_present(source, [item for item, _ in results])
+    rows = compared_items(results, present)
+    restored = [row for row in rows if row.verdict is Verdict.RESTORE]
+    created = {
+        row.item.group for row in restored if row.item.kind is ItemKind.GROUP and row.item.before is None
+    }
+    offsets = [row for row in restored if row.item.kind is ItemKind.OFFSET and row.item.group not in created]
+    return Restoration(
+        entry=entry,
+        rows=rows,
+        partly=partly,
+        features=_features(source, [row for row in restored if row.item.kind is ItemKind.FEATURE]),
+        settings=_settings(source, [row for row in restored if row.item.kind is ItemKind.SETTING]),
+        offsets=OffsetsChange(
+            command="undo",
+            plans=_commits([row for row in offsets if row.item.before is not None], present),
+            facts={},
+            writer=writer,
+            topic_ids=_topic_ids(present),
+        ),
+        cleared=OffsetsDeletions(
+            plans=_deletions([row for row in offsets if row.item.before is None], present), writer=writer
+        ),
+        deletions=GroupDeletions(
+            plans=[plan_group_deletion(present.groups[name]) for name in present.groups if name in created],
+            writer=writer,
+        ),
+    )
+
+
+def _topic_ids(present: Present) -> Mapping[str, UUID]:
+    return {topic: topic_id for topic, topic_id in present.topics.items() if topic_id is not None}
+
+
+def _by_group(rows: Iterable[ComparedItem]) -> Mapping[str, Sequence[ComparedItem]]:
+    groups: dict[str, list[ComparedItem]] = {}
+    for row in rows:
+        groups.setdefault(row.item.group or "", []).append(row)
+    return groups
+
+
+def _commits(rows: Sequence[ComparedItem], present: Present) -> tuple[GroupChange, ...]:
+    """The commits of the offsets that were replaced, with their leader epochs and metadata."""
+    plans = []
+    for name, offsets in _by_group(rows).items():
+        exists = name in present.groups
+        group = present.groups[name] if exists else absent(name, offsets[0].item.type or GroupType.CLASSIC)
+        places = [row.place for row in offsets]
+        if group.type is GroupType.SHARE:
+            listed = ToListed({name: {row.place: _before(row).offset or 0 for row in offsets}})
+            plan = plan_reset(group, listed, places, present.positions, exists=exists)
+        else:
+            replaced: dict[str, dict[int, CommittedOffset]] = {}
+            for row in offsets:
+                topic, number = row.place
+                replaced.setdefault(topic, {})[number] = _before(row)
+            original = Group(id=name, type=group.type, state=GroupState.EMPTY, offsets=replaced)
+            plan = plan_copy(original, group, places, present.positions, exists=exists)
+        plans.append(plan)
+    return tuple(plans)
+
+
+def _before(row: ComparedItem) -> CommittedOffset:
+    item = row.item
+    offset = item.before if isinstance(item.before, int) else None
+    return CommittedOffset(offset=offset, leader_epoch=item.leader_epoch, metadata=item.metadata)
+
+
+def _deletions(rows: Sequence[ComparedItem], present: Present) -> tuple[OffsetsDeletion, ...]:
+    """The deletions of offsets where there were none."""
+    plans = []
+    for name, offsets in _by_group(rows).items():
+        group, places = present.groups[name], {row.place for row in offsets}
+        numbers: dict[str, list[int]] = {}
+        for topic, number in sorted(places):
+            numbers.setdefault(topic, []).append(number)
+        plans.append(
+            plan_offsets_deletion(group, [_scope(group, topic, numbers[topic]) for topic in numbers])
+        )
+    return tuple(plans)
+
+
+def _scope(group: Group, topic: str, numbers: Sequence[int]) -> TopicScope:
+    """Offsets of a share group are deleted by topic."""
+    is_whole = group.type is GroupType.SHARE and {*numbers} == {*(group.offsets or {}).get(topic, {})}
+    return TopicScope(topic, None if is_whole else tuple(numbers))
+
+
+def _settings(source: LiveSource, rows: Sequence[ComparedItem]) -> ConfigChange | None:
+    if not rows:
+        return None
+    settings = settings_of(source)
+    changes = {
+        group: {row.item.name or "": _text(row) for row in of_group}
+        for group, of_group in _by_group(rows).items()
+    }
+    return change_of_settings(settings, changes, settings.read(list(changes)), command="undo")
+
+
+def _text(row: ComparedItem) -> str | None:
+    return None if row.item.before is None else str(row.item.before)
+
+
+def _features(source: LiveSource, rows: Sequence[ComparedItem]) -> FeaturesChange | None:
+    if not rows:
+        return None
+    levels = {row.item.name or "": int(row.item.before or 0) for row in rows}
+    lowers = any(isinstance(row.now, int) and row.now > levels[row.item.name or ""] for row in rows)
+    kind = SAFE_DOWNGRADE if lowers else UPGRADE
+    return plan_features(source, LevelsRequest(levels=levels, release=None, upgrade_type=kind))
