@@ -77,6 +77,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
         "delete": "cli.verbs.delete.command:delete",
         "apply": "cli.verbs.apply.command:apply",
         "journal": "cli.verbs.journal.command:journal",
+        "undo": "cli.verbs.undo.command:undo",
     },
     "Monitor and analyze many groups": {
         "exporter": "cli.verbs.exporter.command:exporter",

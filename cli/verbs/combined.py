@@ -97,4 +97,6 @@ class CombinedChange(Change, ABC):
         plans = [(plan, part.held) for part in self.parts for plan in part.plans]
         held = sorted({plan.group for plan, held in plans if plan.applicable and plan.group in held})
         errors = (error for part in self.parts for error in part.errors)
-        return merged([*self.obstacles, *errors, *(Problem(subject=group, message=self.why_held) for group in held)])
+        return merged(
+            [*self.obstacles, *errors, *(Problem(subject=group, message=self.why_held) for group in held)]
+        )

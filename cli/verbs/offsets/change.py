@@ -6,13 +6,13 @@ from operator import attrgetter
 from typing import ClassVar, TypeVar
 
 from cli.changing import CommittedChange, Outcome, Part, group_fields
-from cli.journal.entry import ChangedItem
+from cli.journal.entry import ChangedItem, ItemKind
 from cli.journal.items import topic_items
 from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
 from cli.verbs.internal_topics import delete_topics_of, topic_tables, topics_data, topics_in_question
 from groups.counts import counted, first_names
-from groups.model import Cause, GroupType, Problem, TopicPartition
+from groups.model import Cause, GroupState, GroupType, Problem, TopicPartition
 from groups.offsets.model import GroupChange, OffsetChange, PlannedChange
 from groups.offsets.plan import OffsetsDeletion
 
@@ -71,6 +71,10 @@ class OffsetsChange(_OfOffsets[GroupChange]):
         return {change.place: change.before for change in plan.changes}
 
     def items_of(self, plan: GroupChange) -> Iterator[tuple[Part, ChangedItem]]:
+        sent = [change.place for change in plan.changes if (plan.group, change.place) not in self.blocked]
+        if sent and not plan.exists:  # its first offset creates the group
+            group, state = plan.described, GroupState.EMPTY.value
+            yield sent[0], ChangedItem(kind=ItemKind.GROUP, group=group.id, type=group.type, after=state)
         for change in plan.changes:
             yield change.place, self.offset_item(plan, change.place, change.after)
         yield from topic_items(plan)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cli.journal.entry import ChangedItem, ItemKind, JournalEntry, Value
+from cli.journal.entry import ItemKind, JournalEntry, Value
 from cli.render.cells import Cell
 from cli.render.document import Document, fields, table_of
 from cli.verbs.combined import CombinedChange, Part
@@ -57,9 +57,7 @@ class Restoration(CombinedChange):
     @property
     def obstacles(self) -> Sequence[Problem]:
         return [
-            Problem(
-                subject=_subject(row.item) or self.entry.verb, message=row.remark or "", group=row.item.group
-            )
+            Problem(subject=row.subject or self.entry.verb, message=row.remark or "", group=row.item.group)
             for row in self.rows
             if row.verdict in (Verdict.REFUSED, Verdict.UNREAD)
         ]
@@ -116,10 +114,6 @@ class Restoration(CombinedChange):
             outcome = self.offsets.outcome or {}
             return any(failed is None for (name, _), failed in outcome.items() if name == group)
         return _outcome(self.cleared if item.before is None else self.offsets, group, row.place)
-
-
-def _subject(item: ChangedItem) -> str:
-    return ", ".join(name for name in (item.group, item.target) if name)
 
 
 def _outcome(part: Part | None, group: str, place: TopicPartition | None) -> bool | None:

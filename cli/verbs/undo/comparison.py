@@ -47,6 +47,10 @@ class ComparedItem:
     remark: str | None = None  # Why it is refused or unread; else what a user must know
 
     @property
+    def subject(self) -> str:
+        return ", ".join(name for name in (self.item.group, self.item.target) if name)
+
+    @property
     def place(self) -> TopicPartition:
         """Of an offset."""
         return self.item.topic or "", self.item.partition or 0
