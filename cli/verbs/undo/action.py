@@ -1,5 +1,6 @@
 """Undo a change: find its entry in the journal, and restore what it replaced."""
 
+import shlex
 from collections.abc import Sequence
 
 from cli.changing import carry_out
@@ -43,8 +44,7 @@ def undo_entry(
         change = plan_restoration(cluster, writer, entry, paired(entry, end), partly=partly)
         if wait_until_empty(groups, change.in_use, consent):
             change = plan_restoration(cluster, writer, entry, paired(entry, end), partly=partly)
-        by = f" ({entry.user}@{entry.host})"
-        notice(f"{entry.id} is `{' '.join(entry.command)}` of {entry.at}{by}")
+        notice(f"{entry.id} of {entry.at}, by {entry.user}@{entry.host}: {shlex.join(entry.command)}")
         facts.notify_new_groups(change.offsets.plans)
         facts.notify_redelivery(change.offsets.plans)
         if change.is_empty and not change.errors:

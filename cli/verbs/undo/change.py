@@ -83,7 +83,8 @@ class Restoration(CombinedChange):
             "executed": self.executed,
             "changes": list(map(self._data, self.rows)),
         }
-        return Document(command="undo", data=data, blocks=[table], errors=self.errors)
+        warnings = () if self.features is None else self.features.document().blocks[1:]  # groups turned off
+        return Document(command="undo", data=data, blocks=[table, *warnings], errors=self.errors)
 
     def _data(self, row: ComparedItem) -> dict[str, object]:
         return {
@@ -98,7 +99,7 @@ class Restoration(CombinedChange):
         }
 
     def _applied(self, row: ComparedItem) -> bool | None:
-        """Whether an item was restored; None: nothing was sent, no answer came, or nothing is to be restored."""
+        """Whether an item was restored; None: nothing was sent, no answer came, or nothing must be restored."""
         item, group = row.item, row.item.group or ""
         if not self.executed or row.verdict is Verdict.AS_BEFORE:
             return None

@@ -26,7 +26,7 @@ def undo(
     """Undo a change: restore what its journal entry replaced.
 
     Shows what the cluster has now and what is restored; nothing is changed without --execute. All of a change is
-    restored or none, unless --partly is given. An undo has an entry of its own, so it can be undone too.
+    restored or none, unless --partly is given. An undo is in the journal too, so it can be undone.
 
     \b
     Examples:

@@ -27,7 +27,7 @@ GIVEN = ("--execute", "--yes")
 
 @dataclass(frozen=True, kw_only=True)
 class UndoRig:
-    """A broker whose groups begin with a prefix, and a journal of its own."""
+    """A broker whose groups begin with a prefix, and a journal."""
 
     rig: OffsetRig
     source: WireSource
