@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from cli.journal.entry import ChangedItem, ItemKind, ItemOutcome, ItemResult
-from groups.counts import counted
+from groups.counts import counted, first_names
 
 _NEVER = (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP)
 
@@ -27,11 +27,21 @@ def _sentences(items: list[ChangedItem]) -> Iterator[str]:
     topics = sum(item.kind is ItemKind.TOPIC for item in items)
     if topics:
         yield f"kohort undo cannot restore {counted(topics, 'internal topic')}: the records are lost"
+    if any(item.kind is ItemKind.STEP for item in items):
+        yield "kohort undo cannot restore a migration: kohort migrate --back rolls it back"
+    with_offsets = {item.group for item in items if item.kind is ItemKind.OFFSET}
+    bare = [item.group or "" for item in items if _is_deleted(item) and item.group not in with_offsets]
+    if bare:
+        yield f"kohort undo cannot restore groups without committed offsets: {first_names(bare)}"
     for item in items:
         if item.kind is ItemKind.FEATURE and _is_lower(item):
             yield (
                 f"kohort undo can raise {item.name} again, but not restore what brokers delete with the lower level"
             )
+
+
+def _is_deleted(item: ChangedItem) -> bool:
+    return item.kind is ItemKind.GROUP and item.before is not None
 
 
 def _is_lower(item: ChangedItem) -> bool:

@@ -37,6 +37,13 @@ class OffsetChange:
         return self.topic, self.partition
 
     @property
+    def is_outside(self) -> bool:
+        """Whether the current offset is known to be outside the log."""
+        if self.before is None or self.earliest is None or self.end is None:
+            return False
+        return not self.earliest <= self.before <= self.end
+
+    @property
     def lag_before(self) -> int | None:
         """The lag that the coordinator counts, else the records after the committed offset; None: not known."""
         return records_between(self.before, self.end) if self.counted_lag is None else self.counted_lag

@@ -162,6 +162,7 @@ def plan_apply(source: Source, desired: DesiredGroups, writer: ClusterWriter | N
     )
     facts.notify_new_groups(offsets)
     facts.notify_redelivery(offsets)
+    facts.notify_irreversible(offsets)
     if application.is_empty and not application.errors:
         notice(f"no differences: {counted(len(desired.groups), 'group')} as in {desired.file}")
     return application

@@ -75,6 +75,7 @@ def plan_clone(
         plan_copy(original, group, places, positions, **read.facts(group, missing)) for group in read.groups
     )
     group_facts.notify_new_groups(plans)
+    group_facts.notify_irreversible(plans)
     group_facts.notify_pending(plans, time.time_ns() // 1_000_000)
     group_facts.notify_kept_offsets(read.groups, set(places))
     return OffsetsChange(
@@ -146,6 +147,7 @@ def plan_cluster_clone(
         for group in read.groups
     )
     group_facts.notify_new_groups(plans)
+    group_facts.notify_irreversible(plans)
     group_facts.notify_kept_offsets(
         read.groups, {request.names.in_target(partition) for partition in pairs.places}
     )

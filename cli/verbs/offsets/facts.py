@@ -13,7 +13,7 @@ from cli.sources.permissions import ending
 from cli.sources.source import Source
 from groups.counts import first_names
 from groups.listing import MALFORMED, shown_id
-from groups.model import Cause, Group, GroupType, Problem, TopicPartition
+from groups.model import Cause, Group, GroupType, Problem, TopicPartition, partition_name
 from groups.offsets import model
 from groups.offsets.model import GroupChange, TopicScope, committed_places
 from groups.offsets.plan import absent, is_active
@@ -201,6 +201,15 @@ def notify_pending(plans: Iterable[GroupChange], now_ms: int) -> None:
             f"{plan.group}: {pending_text(pending, now_ms)} {pending_remedy(pending)} The new offsets replace "
             "the pending ones, but consumers still wait, and the application may commit more offsets."
         )
+
+
+def notify_irreversible(plans: Iterable[GroupChange]) -> None:
+    """Print notices of replaced offsets that `kohort undo` refuses to restore."""
+    for plan in plans:
+        outside = [partition_name(change.place) for change in plan.changes if change.is_outside]
+        if outside:
+            names = first_names(outside, GROUPS_NAMED)
+            notice(f"{plan.group}, {names}: kohort undo cannot restore committed offsets outside the log")
 
 
 def notify_redelivery(plans: Iterable[GroupChange]) -> None:

@@ -207,6 +207,7 @@ def plan_resets(
         plans = with_internal_topics(source, plans, internal_topics)
     group_facts.notify_new_groups(plans)
     group_facts.notify_redelivery(plans)
+    group_facts.notify_irreversible(plans)
     group_facts.notify_pending(plans, time.time_ns() // 1_000_000)
     problems = (*problems, *read.others, *topics.problems)
     facts = {"scenario": request.name} if facts is None else facts

@@ -41,10 +41,10 @@ def undo_entry(
         cluster = _cluster_of(groups)
         entry, end = chosen or last_change(entries, cluster.cluster_id(), str(directory))
         check_cluster(entry, cluster)
+        notice(f"{entry.id} of {entry.at}, by {entry.user}@{entry.host}: {shlex.join(entry.command)}")
         change = plan_restoration(cluster, writer, entry, paired(entry, end), partly=partly)
         if wait_until_empty(groups, change.in_use, consent):
             change = plan_restoration(cluster, writer, entry, paired(entry, end), partly=partly)
-        notice(f"{entry.id} of {entry.at}, by {entry.user}@{entry.host}: {shlex.join(entry.command)}")
         facts.notify_new_groups(change.offsets.plans)
         facts.notify_redelivery(change.offsets.plans)
         if change.is_empty and not change.errors:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -246,3 +247,25 @@ def test_an_entry_of_another_cluster_is_refused_and_skipped(undo: UndoRig) -> No
 def test_only_a_live_cluster_has_changes_to_undo(undo: UndoRig, sample: Path) -> None:
     answer = undo.rig.kohort.quick("undo --embedded", sample, "--journal", undo.directory)
     answer.assert_refused("is no live cluster, so it has no changes to undo")
+
+
+@pytest.mark.kafka
+def test_changes_of_share_groups_are_undone_on_a_real_broker(undo: UndoRig) -> None:
+    lines = (
+        "offsets reset {a} --type share --topic {topic} --to-earliest",
+        "offsets reset {a} --topic {topic} --to-latest",
+        "offsets reset {a} --topic {b}-topic --to-latest",
+        "offsets delete {a} --topic {topic}",
+        "delete {a}",
+    )
+    undo.rig.topic([1], name=f"{undo.prefix}-b-topic")
+    entries, dumps = [], [undo.dump()]
+    for line in lines:
+        entries.append(entry_of(undo.run(line, *GIVEN)))
+        dumps.append(undo.dump())
+    assert all(before != after for before, after in pairwise(dumps))
+    for entry, before in zip(reversed(entries), reversed(dumps[:-1]), strict=True):
+        shown = undo.run("undo").succeeded()
+        assert shown.document["entry"]["id"] == entry
+        undo.run("undo", *GIVEN).succeeded()
+        assert undo.dump() == before, (entry, shown.document)
