@@ -66,7 +66,7 @@ def test_each_kind_of_change_has_its_items(rig: OffsetRig, topic: str, tmp_path:
         f"delete {group}": [("group", "", "Empty", None)],
     }
     for number, (line, recorded) in enumerate(lines.items()):
-        items = recorded or [("offset", f"{topic}-1", None, 2)]
+        items = recorded or [("group", "", None, "Empty"), ("offset", f"{topic}-1", None, 2)]
         if recorded is None:
             rig.ours(
                 f"offsets reset {group} --topic {topic}:1 --to-offset 2 --execute --yes --no-journal"
