@@ -10,6 +10,8 @@ from threading import Event
 from tests.kafka.relay import BYTES, Relay
 
 API_VERSIONS = 18
+READING = frozenset({1, 2, 3, 9, 10, 15, 16, 18, 23, 32, 60, 69, 75, 77, 89, 90})
+"""The keys of APIs that change nothing, from Fetch to DescribeShareGroupOffsets."""
 
 
 class Move(Enum):

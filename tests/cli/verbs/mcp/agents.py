@@ -134,3 +134,15 @@ def found(pattern: str, said: str) -> str:
     match = re.search(pattern, said)
     assert match is not None, said
     return match[1]
+
+
+def in_process(course: Course, source: SourceOptions, options: McpOptions, directory: Path) -> None:
+    """Give the course a client of a server in this process, without a transport."""
+
+    async def run() -> None:
+        with anyio.fail_after(LIMIT_S):
+            server = agent_server(options, source, directory)
+            async with Client(server, client_info=_info()) as client:
+                await course(client)
+
+    _run(run)

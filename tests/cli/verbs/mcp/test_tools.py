@@ -1,6 +1,5 @@
 """Every tool, by the SDK's own client, over standard input and output and over HTTP."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,17 +16,10 @@ from tests.cli.verbs.mcp.agents import (
     found,
     over_http,
     over_stdio,
-    quick_commands,
     refused,
     text,
 )
 from tests.support.long import LONG
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _quickly(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with quick_commands(tmp_path_factory.mktemp("bin")):
-        yield
 
 
 async def see_all(client: Client) -> None:

@@ -24,13 +24,11 @@ from migration.plan_file import plan_to_data
 from tests.cli.served_data import serving
 from tests.cli.verbs.top.driving import Driven, drive
 from tests.kafka.ports import HOST
-from tests.kafka.turnstile import Turnstile
+from tests.kafka.turnstile import READING, Turnstile
 from tests.migration.gate.groups import TOPIC, classic, plan_for
 from tests.support.long import IS_LONG, LONG
 
 GROUP = classic(1).id
-READING = frozenset({1, 2, 3, 9, 10, 15, 16, 18, 23, 32, 60, 69, 75, 77, 89, 90})
-"""The keys of APIs that change nothing, from Fetch to DescribeShareGroupOffsets."""
 NAMED = (
     *(
         "enter",
