@@ -146,15 +146,19 @@ def print_deleted(what: str, names: Iterable[str], failed: Mapping[str, Failure]
         print(f"\nThese {what} were deleted successfully: {safe_text(gone)}{end}")
 
 
-def delete_offsets(options: Options, source: LiveSource) -> int:
-    """Delete the offsets and print the outcome of every partition; the exit status."""
+def delete_offsets(
+    options: Options, source: LiveSource, places: Sequence[TopicPartition] | None = None
+) -> int:
+    """Delete the offsets of some partitions, by default of those that the command line names, and print the outcome of
+    each; the exit status."""
     if len(options.groups) > 1:
         raise BadValue("Found multiple arguments for option group, but you asked for only one")
     (group,) = options.groups
     client = client_of(source, "kafka-consumer-groups.sh")
     topics = ClusterTopics(client)
     named, whole = split_topics(options.topics)
-    places = list(dict.fromkeys([*named, *topics.places(whole)]))
+    if places is None:
+        places = list(dict.fromkeys([*named, *topics.places(whole)]))
     answers = offsets.delete_offsets(client, {group: places})
     outcome: dict[TopicPartition, Failure | None] = {
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed

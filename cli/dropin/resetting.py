@@ -208,7 +208,7 @@ class Reset:
         needs_committed = options.all_topics or options.to_current or options.shift_by is not None
         committed = self.committed(name) if needs_committed else {}
         places = self.scope(committed)
-        self._check(places)
+        self.check(places)
         scenario = scenario_of(options, lambda: self._plan)
         if isinstance(scenario, ToListed):
             places = self._planned(name)
@@ -254,7 +254,7 @@ class Reset:
             raise ToolUsageError("One of the reset scopes should be defined: --all-topics, --topic.")
         return []
 
-    def _check(self, places: Sequence[TopicPartition]) -> None:
+    def check(self, places: Sequence[TopicPartition]) -> None:
         """Raise ToolFailure unless all of the partitions exist and have leaders."""
         cluster.raise_failure(self.topics.failures(topic for topic, _ in places), prefix=cluster.WRAPPED)
         for find, what in (
@@ -283,7 +283,7 @@ class Reset:
                     why = f"because metadata for topic `{topic}` could not be found"
                 failure = failure if why is None else replace(failure, message=f"{what} {why}")
                 raise ToolFailure(cluster.WRAPPED + exception_text(failure))
-        self._check(places)
+        self.check(places)
         return places
 
     @cached_property
@@ -335,11 +335,11 @@ def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
     return {groups[0]: file.of_one_group} if len(groups) == 1 else {}
 
 
-def print_resets(resets: Resets) -> None:
-    """Headings and a line per partition; only an empty line if there is no group."""
-    groups = printing.width_of(resets)
-    topics = printing.width_of(topic for offsets in resets.values() for topic, _ in offsets)
-    widths = (groups, topics, _PARTITION_WIDTH)
+def print_resets(resets: Resets, widths: Sequence[int] = ()) -> None:
+    """Headings and a line per partition; only an empty line if there is no group. The `widths` depend on the names if
+    they are not given."""
+    topics = (topic for offsets in resets.values() for topic, _ in offsets)
+    widths = widths or (printing.width_of(resets), printing.width_of(topics), _PARTITION_WIDTH)
     if resets:
         print("\n" + printing.row(("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"), widths), end="")
     for group, topic, partition, offset in _rows(resets):

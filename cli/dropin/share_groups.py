@@ -36,7 +36,15 @@ from cli.dropin.printing import (
     width_of,
 )
 from cli.dropin.resetting import INACTIVE, Reset, Resets, run_reset
-from cli.dropin.typed_groups import ToolGroups, delete_groups, describe, names_of, print_list
+from cli.dropin.typed_groups import (
+    ToolGroups,
+    delete_groups,
+    describe,
+    described_or_not,
+    names_of,
+    print_list,
+    undeletable,
+)
 from cli.errors import ExitStatus
 from cli.render.cells import MISSING, partitions_text, safe_text
 from cli.sources.live import LiveSource
@@ -44,7 +52,6 @@ from groups.described import as_group, share_offsets
 from groups.model import CommittedOffset, Group, GroupState, GroupType, TopicPartition, each_commit
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
-from wire.client.groups import describe_groups
 from wire.client.offsets import (
     Outcomes,
     alter_share_group_offsets,
@@ -127,7 +134,7 @@ def run_describe(options: Options, source: LiveSource) -> int:
     """Print a table for each group."""
     client = cluster.client_of(source, "kohort describe")
     names, status = names_of(_GROUPS, options, source)
-    described = describe(client, SHARE_GROUP_DESCRIBE, names)
+    described = describe(client, SHARE_GROUP_DESCRIBE, dict.fromkeys(names))
     coordinators = cluster.coordinators_of(client, described)
     for name in sorted(described, key=cluster.by_name):
         group, _ = as_group(GroupType.SHARE, described[name], coordinators.get(name))
@@ -207,8 +214,9 @@ def _member_table(group: Group, *, verbose: bool) -> list[str]:
 
 def run_delete(options: Options, source: LiveSource) -> int:
     """Delete the groups and print which are deleted and which are not; the exit status."""
-    names, status = names_of(_GROUPS, options, source)
-    failed = delete_groups(_GROUPS, names, source)
+    named, status = names_of(_GROUPS, options, source)
+    names = list(dict.fromkeys(named))
+    failed = delete_groups(names, undeletable(_GROUPS, names, source), source)
     print_deleted("share groups", names, failed)
     return max(status, status_of(failed.values()))
 
@@ -260,8 +268,7 @@ class ShareReset(Reset):
         return [single_value("group", self.options.flags) or ""], ExitStatus.DONE
 
     def describe(self, names: Sequence[str]) -> Mapping[str, cluster.Described]:
-        answers = describe_groups(self.client, SHARE_GROUP_DESCRIBE, names)
-        return {**{name: (GroupType.SHARE, group) for name, group in answers.found.items()}, **answers.failed}
+        return described_or_not(self.client, GroupType.SHARE, SHARE_GROUP_DESCRIBE, names)
 
     def is_inactive(self, group: str, state: str) -> bool:
         if state not in INACTIVE:

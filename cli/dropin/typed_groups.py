@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from cli.dropin.cluster import list_groups, raise_failure
+from cli.dropin.cluster import Described, list_groups, raise_failure
 from cli.dropin.describing import chosen_values
 from cli.dropin.parse import Options
 from cli.dropin.printing import row, width_of
@@ -48,26 +48,47 @@ def print_list(groups: ToolGroups, options: Options, source: LiveSource) -> int:
 
 
 def names_of(groups: ToolGroups, options: Options, source: LiveSource) -> tuple[list[str], ExitStatus]:
-    """The groups that a command line names, each once, or all of the type by name; and the status of listing them."""
+    """The groups that a command line names, or all of the type by name; and the status of listing them."""
     if not options.all_groups:
-        return list(dict.fromkeys(options.groups)), ExitStatus.DONE
+        return list(options.groups), ExitStatus.DONE
     listed, status = list_groups(source, groups.type)
     return [group.id for group in listed], status
 
 
 def describe(
-    client: KafkaClient, api: Api[object, DescribedGroups[G]], names: Iterable[str], *, nodes: bool = False
+    client: KafkaClient,
+    api: Api[object, DescribedGroups[G]],
+    names: Iterable[str],
+    *,
+    nodes: bool = False,
+    prefix: str = "",
 ) -> dict[str, G]:
     """The groups as brokers describe them, in the order of the names. Raises ToolFailure: one cannot be read."""
     answers = describe_groups(client, api, names, nodes=nodes)
-    raise_failure(answers.failed.values())
+    raise_failure(answers.failed.values(), prefix=prefix)
     return {name: answers.found[name] for name in names}
 
 
-def delete_groups(groups: ToolGroups, names: Sequence[str], source: LiveSource) -> dict[str, Failure]:
-    """Delete those of the named groups that are of the type and empty; why others are not deleted."""
+def described_or_not(
+    client: KafkaClient, kind: GroupType, api: Api[object, DescribedGroups[G]], names: Sequence[str]
+) -> Mapping[str, Described]:
+    """Each group of a reset, or why it is not described."""
+    answers = describe_groups(client, api, names)
+    return {
+        name: (kind, answers.found[name]) if name in answers.found else answers.failed[name] for name in names
+    }
+
+
+def undeletable(groups: ToolGroups, names: Sequence[str], source: LiveSource) -> dict[str, Failure]:
+    """Why some of the named groups are not to be deleted: another type, or not empty."""
     listed = {group.id: group for group in list_groups(source, groups.type)[0]}
-    failed = {name: why for name in names if (why := _undeletable(groups, name, listed)) is not None}
+    return {name: why for name in names if (why := _undeletable(groups, name, listed)) is not None}
+
+
+def delete_groups(
+    names: Sequence[str], failed: Mapping[str, Failure], source: LiveSource
+) -> dict[str, Failure]:
+    """Delete those of the named groups that have not `failed` before; why some are not deleted."""
     outcome = source.delete_groups([name for name in names if name not in failed]).failed
     return {name: why for name in names if (why := failed.get(name) or outcome.get(name)) is not None}
 
@@ -80,5 +101,7 @@ def _undeletable(groups: ToolGroups, name: str, listed: Mapping[str, GroupListin
         return None
     what = f"{groups.type.value.capitalize()} group '{name}'"
     if group.state is GroupState.DEAD:
-        return Failure(message=f"java.lang.IllegalStateException: {what} group state is DEAD.")
+        return Failure(
+            message=f"java.lang.IllegalStateException: {what} group state is DEAD.", is_unsent=True
+        )
     return refusal(ErrorCode.NON_EMPTY_GROUP, f"{what} is not EMPTY.")

@@ -15,6 +15,7 @@ NOT_OURS = (
     "LICENSE",
     "constraints.txt",
     "cli/dropin/errors.py",  # Kafka's messages, help and descriptions
+    "cli/dropin/streams_groups.py",
     "cli/dropin/usage.txt",
     "cli/dropin/usage-4.3.1.txt",
     "cli/dropin/usage-streams-reset.txt",

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
-from cli.dropin import groups, main, parse, share_groups
+from cli.dropin import groups, main, parse, share_groups, streams_groups
 from cli.dropin.flags import Value
 from cli.dropin.parse import OF_THE_DOCUMENT
 from cli.dropin.printing import usage
 from tests.cli import command
 from tests.cli.command import Answer
 from tests.kafka.broker import Broker
-from tests.kafka.tool_host import CONSUMER_GROUPS, GROUPS, SHARE_GROUPS, ToolHost
+from tests.kafka.tool_host import CONSUMER_GROUPS, GROUPS, SHARE_GROUPS, STREAMS_GROUPS, ToolHost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,10 @@ PAIRS = {
     "share-groups": Pair(
         theirs=SHARE_GROUPS, ours=share_groups.main, flags=share_groups.FLAGS, usage="usage-share-groups.txt",
         fails="\nError: Executing share group command failed due to ",
+    ),
+    "streams-groups": Pair(
+        theirs=STREAMS_GROUPS, ours=streams_groups.main, flags=streams_groups.FLAGS, usage="usage-streams-groups.txt",
+        fails="\nError: Executing streams group command failed due to ",
     ),
 }  # fmt: skip
 """By the name of the program without `kohort-`."""

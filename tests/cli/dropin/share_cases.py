@@ -54,7 +54,7 @@ CASES = [
     )),
     *(refused(line=line, differs=("parser-trace",)) for line in (
         "--nope", f"{nowhere} --list --members", f"{nowhere} --describe --group",
-        f"{nowhere} --delete --state --offsets",
+        f"{nowhere} --delete --state --offsets --verbose --members",
     )),
     shares(
         line="--list --command-config /nowhere", differs=("own-words", "exit-status", "stack-trace"),
