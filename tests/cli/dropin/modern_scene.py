@@ -89,9 +89,7 @@ def streams_scene(broker: Broker, names: Mapping[str, str]) -> Iterator[ChangeSc
             if changelog not in client.metadata().topics:
                 create_topics(broker, {changelog: PARTITIONS})
             for epoch in (0, -1):
-                wait_until(
-                    lambda epoch=epoch: _heartbeat(client, group, orders, epoch), "the member is answered"
-                )
+                wait_until(partial(_heartbeat, client, group, orders, epoch), "the member is answered")
             commits = {(orders, number): NewOffset(offset=1) for number in range(PARTITIONS)}
             assert not any(commit_offsets(client, {group: commits}).found[group].values())
 
