@@ -25,6 +25,7 @@ settings.load_profile("kohort")
 
 
 STARTED = time.monotonic()
+gc.disable()  # until all tests are collected, when there is no garbage
 SPARK_TIMEOUT_S = 900
 """For a test with sessions of Spark, which share two cores with others; it is there to end what hangs."""
 SPARK = frozenset(("spark", "live_spark", "story"))
@@ -46,6 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # the tests themselves, which no collection needs to walk
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

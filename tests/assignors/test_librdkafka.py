@@ -20,7 +20,7 @@ from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics
 from tests.kafka.wire import ask
 from tests.support.chance import seed
-from tests.support.long import cases
+from tests.support.long import IS_LONG, cases
 
 RANGE, ROUND_ROBIN, COOPERATIVE = ASSIGNORS = tuple(
     find(name, Side.CLIENT, Leader.LIBRDKAFKA) for name in ("range", "roundrobin", "cooperative-sticky")
@@ -28,7 +28,7 @@ RANGE, ROUND_ROBIN, COOPERATIVE = ASSIGNORS = tuple(
 NAMES = tuple(assignor.name for assignor in ASSIGNORS)
 ROUNDS = cases("KOHORT_ORACLE_ROUNDS", 40, many=1_000)
 # librdkafka's cooperative-sticky takes cubic time: this many members times partitions take seconds.
-LARGEST = 20_000
+LARGEST = 20_000 if IS_LONG else 4_000
 GLIBC = platform.libc_ver()[0] == "glibc"
 LEADER_IDS = ("leader", "m150", "zz-top", "Aéa")
 

@@ -11,7 +11,7 @@ from tests.cli.command import Kohort
 from tests.cli.coordinator_log import commit, pairs, save_log
 from tests.coordinator.store.logs import Written
 
-GROUPS = 20_000
+GROUPS = 5_000
 """Several times what a pipe holds."""
 
 

@@ -13,11 +13,12 @@ from groups.succession import Succession, after_load, succession
 from tests.kafka.broker import Broker
 from tests.kafka.groups import wait_group
 from tests.migration.raw_group import RawGroup
-from tests.support.long import cases
+from tests.support.long import IS_LONG, cases
 from wire.client.security import ConnectionSettings
 
 pytestmark = pytest.mark.kafka
 CHANGES = cases("KOHORT_SUCCESSION_CHANGES", 3, many=30)  # of the leader, for each size of a group
+SHRUNK = 8 if IS_LONG else 4  # groups
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
     broker = start_broker({})
     rng, differed = random.Random(4), 0
     groups = []
-    for _ in range(8):
+    for _ in range(SHRUNK):
         group = RawGroup(broker=broker)
         group.grow(30)
         for leaver in rng.sample([member for member in group.members if member != group.leader], 24):
@@ -75,7 +76,7 @@ def test_a_group_that_has_shrunk_keeps_its_order_until_the_broker_restarts(
         group.rebalance()
         groups.append(group)
     with closing(source_of(broker)) as source:
-        for group in groups[:4]:
+        for group in groups[: SHRUNK // 2]:
             successor, reloaded = foretold(source, group).order[0], after_load(described(source, group.id))
             differed += successor != reloaded
             group.leave(group.leader)

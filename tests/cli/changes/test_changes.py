@@ -149,6 +149,11 @@ def check(scene: Scene, change: Change, ended: Played) -> None:
         assert not is_made or not ended.status or claim in said or UNKNOWN in said, everything
 
 
+ALIKE = ("shift", "import", "clone", "delete offsets")
+"""Changes that send the requests of others."""
+DIFFERENT = [pytest.param(name, marks=LONG if name in ALIKE else ()) for name in CHANGES]
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_does_not_depend_on_its_readers(scene: Scene, name: str) -> None:
     change = CHANGES[name]
@@ -173,10 +178,8 @@ def test_a_change_does_not_depend_on_its_readers(scene: Scene, name: str) -> Non
         assert ("nothing was changed" in full.stderr) == ("table" in options)
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", DIFFERENT)
 def test_a_broker_that_stalls_or_dies_at_any_request_is_reported(scene: Scene, name: str) -> None:
-    if name in ("shift", "import", "clone", "delete offsets") and not IS_LONG:
-        return  # they send the requests of others
     change = CHANGES[name]
     made(scene, change)
     moves = (Move.MUTE, Move.DIE, Move.STALL, Move.DIE_AFTER)
@@ -198,7 +201,7 @@ def only(number: int, move: Move, sent: signal.Signals | None = None) -> Decide:
     return decide
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", DIFFERENT)
 def test_a_signal_at_any_request_ends_a_change_with_its_status_and_words(scene: Scene, name: str) -> None:
     change = CHANGES[name]
     made(scene, change)

@@ -53,6 +53,7 @@ TAGGED = "consumer"
 LIMITS = SegmentLimits(segment_bytes=2048)
 
 
+@LONG
 def test_a_broker_continues_with_groups_that_kohort_wrote(
     real_log: RealLog, kafka_jars: Path, tools: ToolHost, tmp_path: Path
 ) -> None:
