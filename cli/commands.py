@@ -59,6 +59,7 @@ SECTIONS: Mapping[str, Mapping[str, str | Family]] = {
         "config": Family(
             summary="Show and change the settings of groups.",
             commands={
+                "list": "cli.verbs.config.command:list_settings",
                 "get": "cli.verbs.config.command:get",
                 "set": "cli.verbs.config.command:set_",
                 "unset": "cli.verbs.config.command:unset",

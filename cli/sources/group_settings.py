@@ -48,29 +48,38 @@ class GroupSettings:
 
     def read(self, groups: Sequence[str]) -> dict[str, dict[str, GroupConfig]]:
         """Every setting by group and name, with known bounds of brokers. Raises CommandError. Raises WireError."""
-        group = groups[0]
+        known, failed = self.read_each(groups)
+        for error in failed.values():
+            raise error
+        return known
+
+    def read_each(
+        self, groups: Sequence[str]
+    ) -> tuple[dict[str, dict[str, GroupConfig]], dict[str, CommandError]]:
+        """As `read`, with why the settings of other groups are not known. Raises only if those of brokers are not."""
+        answered: dict[str, Mapping[str, object]] = {}
+        failed: dict[str, CommandError] = {}
         try:
             brokers, unknown = self._brokers()
-            answered: dict[str, Mapping[str, object]] = {}
-            for some in _request_batches(groups):
-                resources = [ConfigResource(ConfigResource.Type.GROUP, group) for group in some]
-                asked = self._admin.describe_configs(resources, **self._asking)
-                for group, resource in zip(some, resources, strict=True):
-                    answered[group] = asked[resource].result()
         except KafkaException as error:
-            if error.args[0].code() == KafkaError.INVALID_REQUEST:
-                raise CommandError(f"{group}: {_NO_SETTINGS}") from None
-            kind = RefusedError if failed_of(error, READING_CONFIGS).refused else CommandError
-            words = failure_reason(error, READING_CONFIGS)
-            raise kind(f"{group}: its settings cannot be read: {words}") from None
+            raise _unread(groups[0], error) from None
+        for some in _request_batches(groups):
+            resources = [ConfigResource(ConfigResource.Type.GROUP, group) for group in some]
+            asked = self._admin.describe_configs(resources, **self._asking)
+            for group, resource in zip(some, resources, strict=True):
+                try:
+                    answered[group] = asked[resource].result()
+                except KafkaException as error:
+                    failed[group] = _unread(group, error)
         for broker, words in unknown.items():
             self._notices.add(f"the bounds of broker {broker} are not known: {words}")
         names = sorted({name for entries in answered.values() for name in entries})
         limits = {name: (*bounds(name, brokers), broker_default(name, brokers)) for name in names}
-        return {
+        known = {
             group: {name: _config(name, entries[name], *limits[name]) for name in sorted(entries)}
             for group, entries in answered.items()
         }
+        return known, failed
 
     def alter(
         self, changes: Mapping[str, Mapping[str, str | None]], *, validate_only: bool
@@ -121,6 +130,13 @@ class GroupSettings:
     def _send_to(self, answering: Sequence[str]) -> None:
         if answering:
             self._asking["broker"] = int(answering[0])
+
+
+def _unread(group: str, error: KafkaException) -> CommandError:
+    if error.args[0].code() == KafkaError.INVALID_REQUEST:
+        return CommandError(f"{group}: {_NO_SETTINGS}")
+    kind = RefusedError if failed_of(error, READING_CONFIGS).refused else CommandError
+    return kind(f"{group}: its settings cannot be read: {failure_reason(error, READING_CONFIGS)}")
 
 
 def _request_batches(groups: Sequence[str]) -> Iterator[Sequence[str]]:

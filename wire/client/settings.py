@@ -14,7 +14,7 @@ from wire.client.errors import Answers, batches, refused
 from wire.client.steps import Deadline, Replies, Steps
 from wire.errors import ErrorCode, outcome, refusal
 from wire.messages.layout import NO_UUID
-from wire.messages.schemas.admin import DELETE_TOPICS
+from wire.messages.schemas.admin import DELETE_TOPICS, LIST_CONFIG_RESOURCES
 from wire.messages.schemas.cluster import DESCRIBE_CONFIGS
 from wire.messages.schemas.security import DESCRIBE_ACLS
 
@@ -47,6 +47,27 @@ def describe_configs(
     if kind is ConfigResourceType.BROKER:
         return client.ask_nodes(names, ask)
     return client.ask_one_broker(names, ask)
+
+
+_FIRST_LISTING_GROUPS = 1  # KIP-1142: Kafka 4.1
+
+
+def groups_with_settings(client: KafkaClient) -> frozenset[str] | None:
+    """The groups that have settings, even if they do not exist; None if the brokers do not list them, or not to this
+    user (DESCRIBE_CONFIGS on the cluster)."""
+
+    def ask(broker: Connection, deadline: Deadline) -> Steps[frozenset[str] | None]:
+        yield from broker.open(deadline)
+        if not broker.supports(LIST_CONFIG_RESOURCES):
+            return None
+        if broker.version(LIST_CONFIG_RESOURCES) < _FIRST_LISTING_GROUPS:
+            return None
+        request = {"resource_types": [ConfigResourceType.GROUP]}
+        (response,) = yield from broker.ask(LIST_CONFIG_RESOURCES, [request], deadline)
+        listed = frozenset(resource.resource_name for resource in response.config_resources)
+        return None if response.error_code else listed
+
+    return client.ask_any(ask)
 
 
 _NOT_ASKED_FOR = -(2**31)

@@ -8,6 +8,7 @@ from cli.errors import CommandError, UsageError
 from cli.journal.entry import ChangedItem, ItemKind
 from cli.output import notice
 from cli.render.document import Document, fields, table_of
+from cli.selection import with_close_names
 from cli.sources.admin import AdminSource, admin_client
 from cli.sources.group_settings import GroupSettings
 from cli.sources.live import LiveSource
@@ -15,9 +16,11 @@ from cli.sources.source import Source
 from cli.sources.wire_source import WireSource
 from cli.sources.writer import Failed
 from groups.counts import counted, first_names
-from groups.model import GroupType, Problem
+from groups.model import Cause, GroupType, Problem
 from groups.settings import ConfigOrigin, GroupConfig, faults, own_settings
 from wire.suggestion import did_you_mean
+
+NO_SUCH_GROUP = "no such group; the settings apply once it exists"
 
 
 def settings_of(source: LiveSource) -> GroupSettings:
@@ -32,6 +35,8 @@ def known_configs(source: Source, group: str) -> Mapping[str, GroupConfig]:
         return settings_of(source).read([group])[group]
     known = source.group_settings([group]).by_group
     if group not in known:
+        for problem in _absence(source, group):
+            raise CommandError(f"{problem.subject}: {problem.message}")
         raise CommandError(
             f"{group}: its settings are not known from {source.name}; "
             "name a live cluster (--bootstrap-server), or the log directory of a KRaft broker (--log-dir)"
@@ -54,6 +59,20 @@ def read_configs(source: Source, group: str, names: Sequence[str]) -> list[Group
     return [configs[name] for name in names or configs if name in configs]
 
 
+def missing_group(source: Source, group: str, configs: Iterable[GroupConfig]) -> tuple[Problem, ...]:
+    """A problem if the group is known not to exist; if it has settings that apply once it does, a notice."""
+    absence = _absence(source, group)
+    if absence and any(config.origin is ConfigOrigin.GROUP for config in configs):
+        notice(f"{group}: {NO_SUCH_GROUP}")
+        return ()
+    return absence
+
+
+def _absence(source: Source, group: str) -> tuple[Problem, ...]:
+    read = source.describe([group], offsets=False)
+    return with_close_names(source, tuple(one for one in read.problems if one.cause is Cause.ABSENT))
+
+
 def parse_values(values: Iterable[str]) -> dict[str, str | None]:
     """`NAME=VALUE`, each name once. UsageError for anything else."""
     settings: dict[str, str | None] = {}
@@ -74,17 +93,22 @@ def check_names(names: Iterable[str], configs: Mapping[str, GroupConfig]) -> Non
             raise UsageError(f"{name} is not a group setting of this cluster{hint}")
 
 
-def config_document(group: str, configs: Iterable[GroupConfig]) -> Document:
-    data = [
-        {
-            **fields(config, "name", "value"),
-            "source": config.origin.value,
-            **fields(config, "default", "minimum", "maximum"),
-        }
-        for config in configs
-    ]
-    table = table_of(data, "NAME", "VALUE", "SOURCE", "DEFAULT", "#MINIMUM", "#MAXIMUM")
-    return Document(command="config get", data={"group": group, "settings": data}, blocks=[table])
+def config_document(group: str, configs: Iterable[GroupConfig], problems: tuple[Problem, ...]) -> Document:
+    data = [setting_data(config) for config in configs]
+    table = table_of(data, "NAME", "VALUE", *OF_A_SETTING)
+    data_of_group = {"group": group, "settings": data}
+    return Document(command="config get", data=data_of_group, blocks=[table], errors=problems)
+
+
+OF_A_SETTING = ("SOURCE", "DEFAULT", "#MINIMUM", "#MAXIMUM")
+
+
+def setting_data(config: GroupConfig) -> dict[str, object]:
+    return {
+        **fields(config, "name", "value"),
+        "source": config.origin.value,
+        **fields(config, "default", "minimum", "maximum"),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +274,7 @@ def note_other_types(plans: Iterable[SettingsPlan], types: Mapping[str, GroupTyp
         kinds = {plan.configs[name].kind for name in plan.changes}
         kind_of = types.get(plan.group)
         if kind_of is None and kinds:
-            noted.setdefault("no such group; the settings apply once it exists", []).append(plan.group)
+            noted.setdefault(NO_SUCH_GROUP, []).append(plan.group)
         elif kind_of not in (None, GroupType.UNKNOWN):
             for kind in sorted(kinds - {kind_of.value}):
                 text = f"settings of {kind} groups have no effect on a {kind_of.value} group"

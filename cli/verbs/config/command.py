@@ -1,13 +1,49 @@
-"""`kohort config get`, `set` and `unset`."""
+"""`kohort config list`, `get`, `set` and `unset`."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from cli.consent import ClusterConsent
-from cli.options import OutputOptions, SourceOptions
+from cli.options import ListSelection, OutputOptions, SourceOptions, option
 
 Group = Annotated[str, typer.Argument(metavar="GROUP", help="Group id; the group need not exist.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigSelection(ListSelection):
+    """The listed groups: those that can be selected without a description."""
+
+    topics: list[str] | None = None  # Not an option, like the next field
+    unused_for: str | None = None
+
+
+def list_settings(
+    *,
+    selection: ConfigSelection,
+    every: Annotated[
+        bool, option("--all", "Also show settings that the brokers or Kafka set for all groups.")
+    ] = False,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """List settings of groups that differ from the default.
+
+    Also those of groups that do not exist yet, if the brokers list them (Kafka 4.1).
+
+    \b
+    Examples:
+      kohort config list -b localhost:9092
+      kohort config list --match '^billing' --all -b localhost:9092
+    """
+    from cli.output import emit
+    from cli.selection import opened
+    from cli.verbs.config.listing import settings_of_groups
+
+    with opened(source) as groups:
+        document = settings_of_groups(groups, selection, every=every)
+    emit(document, output)
 
 
 def get(
@@ -30,11 +66,12 @@ def get(
     """
     from cli.output import emit
     from cli.selection import opened
-    from cli.verbs.config.action import config_document, read_configs
+    from cli.verbs.config.action import config_document, missing_group, read_configs
 
     with opened(source) as groups:
         configs = read_configs(groups, group, names or ())
-    emit(config_document(group, configs), output)
+        problems = missing_group(groups, group, configs)
+    emit(config_document(group, configs, problems), output)
 
 
 def set_(

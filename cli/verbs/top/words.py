@@ -23,6 +23,7 @@ VIEWS = {
             "list",
             "lag",
             "validate-regex",
+            "config list",
             "features list",
             "context list",
             "context show",

@@ -59,7 +59,7 @@ def properties(stores: Path, keys: str = "keys.jks", *, password: str = ODD, tru
 
 def test_both_clients_log_in(secure: SecureBroker, kohort: Kohort, stores: Path, tmp_path: Path) -> None:
     rig = SecureRig(secure=secure, kohort=kohort, scratch=tmp_path)
-    for command in ("list", "config get any"):
+    for command in ("list", "config unset any consumer.session.timeout.ms"):
         rig.run(secure.at("MUTUAL"), properties(stores), command).succeeded()
     settings = load_properties(rig.file(properties(stores)))
     assert "PRIVATE KEY" not in repr(settings)

@@ -45,8 +45,8 @@ def endpoint() -> Iterator[TokenEndpoint]:
 
 
 def logs_in(rig: SecureRig, at: str, properties: str) -> None:
-    """Both clients: `list` asks over the wire client, `config get` over librdkafka."""
-    for command in ("list", "config get any"):
+    """Both clients: `list` asks over the wire client, `config unset` over librdkafka."""
+    for command in ("list", "config unset any consumer.session.timeout.ms"):
         rig.run(at, properties, command).succeeded()
 
 
@@ -130,9 +130,9 @@ def test_a_token_of_a_command(rig: SecureRig, endpoint: TokenEndpoint, tmp_path:
     script.write_text(f"#!/bin/sh\necho run >> '{asked}'\necho {token}\necho careful, {token} >&2\n")
     script.chmod(0o700)
     at, properties = rig.secure.at("SASL_PLAINTEXT"), SASL + TOKEN_COMMAND.format(f'"{script}"')
-    rig.kohort.quick("config get any", *rig.source(at, properties)).succeeded()
+    rig.kohort.quick("config unset any consumer.session.timeout.ms", *rig.source(at, properties)).succeeded()
     assert asked.read_text() == "run\n"
-    for command in ("list", "config get any"):
+    for command in ("list", "config unset any consumer.session.timeout.ms"):
         answer = rig.run(at, SASL + TOKEN_COMMAND.format("false"), command)
         answer.assert_refused("the token command false failed (exit status 1). Run it by hand", status=4)
     answer = rig.kohort("--debug", "list", *rig.source(rig.secure.at("PLAINTEXT"), properties))

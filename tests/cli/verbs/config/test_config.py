@@ -43,7 +43,8 @@ def wait_until_set(admin: AdminClient, group: str, value: str) -> None:
 
 def test_everything_that_the_broker_offers_is_shown(rig: OffsetRig) -> None:
     group = fresh_name("group")
-    answer = rig.ours("config get", group).succeeded()
+    answer = rig.ours("config get", group)
+    answer.assert_said(3, f"{group}: no such group")
     assert {row["name"]: row["value"] for row in answer.document["settings"]} == reported(rig.admin, group)
     session = next(row for row in answer.document["settings"] if row["name"] == SESSION)
     assert session == {
@@ -130,8 +131,32 @@ def test_a_setting_applies_to_its_type_of_group(rig: OffsetRig, members: Members
     rig.ours("config unset", group, SESSION, "--execute", "--yes")
 
 
-def is_applied(admin: AdminClient, group: str) -> bool:
-    return reported(admin, group)[SESSION] not in ("7000", "9000")
+def test_settings_of_all_groups_in_one_table(rig: OffsetRig) -> None:
+    group, absent, plain = rig.group({(rig.topic([1]), 0): 0}), fresh_name("absent"), fresh_name("plain")
+    for name, values in ((group, f"{SESSION}=9000"), (absent, f"{SESSION}=8000 {HEARTBEAT}=700")):
+        rig.ours(f"config set {name} {values} --execute --yes").succeeded()
+        wait_until(partial(is_applied, rig.admin, name, "6000"), "what was set is applied")
+    rig.group({(rig.topic([1]), 0): 0}, plain)
+    listed = ("config list --match", f"^({group}|{absent}|{plain})$")
+    answer = rig.ours(*listed, output="csv").succeeded()
+    assert [tuple(row.values()) for row in answer.rows] == [
+        (group, SESSION, "9000", "6000"), (absent, HEARTBEAT, "700", "500"), (absent, SESSION, "8000", "6000"),
+    ]  # fmt: skip
+    assert f"{absent}: no such group; the settings apply once it exists" in answer.stderr
+    assert f"{group}: settings of consumer groups have no effect on a classic group" in answer.stderr
+    every = {one["group"]: one for one in rig.ours(*listed, "--all").succeeded().document["groups"]}
+    assert {name: every[name]["type"] for name in every} == {plain: "classic", group: "classic", absent: None}
+    for name in (group, absent):
+        got = rig.ours("config get", name).succeeded().document["settings"]
+        assert every[name]["settings"] == got
+    none = rig.ours("config list --type share,streams", output="table").succeeded()
+    assert "no setting of a group differs from the default" in none.stderr
+    for name in (group, absent):
+        rig.ours(f"config unset {name} {SESSION} --execute --yes").succeeded()
+
+
+def is_applied(admin: AdminClient, group: str, *before: str) -> bool:
+    return reported(admin, group)[SESSION] not in (before or ("7000", "9000"))
 
 
 SAVED = """
@@ -149,6 +174,13 @@ def test_saved_settings(kohort: Kohort, tmp_path: Path, saved: str | None, expec
     settings = "" if saved is None else f", settings: {{{SESSION}: '{saved}'}}"
     file.write_text(SAVED.replace("SETTINGS", settings))
     config.write_text("session.timeout.ms=50000\n")
+    kohort.quick("config get other --snapshot", file).assert_refused("other: no such group", status=3)
+    listed = kohort.quick("config list --output json --snapshot", file)
+    if saved is None:
+        listed.assert_refused(f"settings are not known from {file}", status=3)
+    else:
+        (own,) = listed.succeeded().document["groups"]
+        assert [(one["name"], one["value"]) for one in own["settings"]] == [(SESSION, saved)]
     answer = kohort.quick("plan g --to consumer --output json --snapshot", file, "--client-config", config)
     findings = [finding for finding in answer.document["findings"] if finding["rule"] == "group-timeouts"]
     assert len(findings) == expected, findings
@@ -179,10 +211,11 @@ def test_settings_of_groups_that_kohort_serve_keeps(kohort: Kohort, tmp_path: Pa
         for name, value in ((HEARTBEAT, "6000"), (SESSION, "50000"))
     ]
     said = "only settings of this group are shown; the brokers' settings are not known offline"
-    assert answer.stderr == f"kohort: payments: {said}\n"
-    other = kohort.quick("config get other", SESSION, "--embedded", data.path, "--output", "json").succeeded()
+    absent = "no such group; the settings apply once it exists"
+    assert answer.stderr == f"kohort: payments: {said}\nkohort: payments: {absent}\n"
+    other = kohort.quick("config get other", SESSION, "--embedded", data.path, "--output", "json")
+    other.assert_said(3, f"other: {SESSION} is not set for this group", "other: no such group")
     assert other.document["settings"] == []
-    assert f"other: {SESSION} is not set for this group" in other.stderr
 
 
 def test_settings_of_groups_in_a_brokers_own_log(
@@ -203,7 +236,9 @@ def test_settings_of_groups_in_a_brokers_own_log(
     live.ours("config unset", gone, SESSION, "--execute", "--yes").succeeded()
 
     def own(name: str, *source: str | Path) -> dict[str, str]:
-        rows = kohort.quick("config get --output json", name, *source).succeeded().document["settings"]
+        answer = kohort.quick("config get --output json", name, *source)
+        assert answer.status == (3 if name == gone else 0), answer
+        rows = answer.document["settings"]
         return {row["name"]: row["value"] for row in rows if row["source"] == "group"}
 
     shown: dict[str, dict[str, str]] = {}
