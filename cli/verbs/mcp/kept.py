@@ -11,7 +11,8 @@ from secrets import token_hex
 from cli.verbs.mcp.child import CallFailed
 from cli.verbs.mcp.results import DocumentPage
 
-MOST_KEPT = 16
+MOST_KEPT = 16  # Long documents
+MOST_PREVIEWS = 1_000
 
 
 class KeptPages:
@@ -38,6 +39,23 @@ class KeptPages:
             )
         page = int(number)
         return pages[page - 1], f"{name}.{page + 1}" if page < len(pages) else None
+
+
+class ShownPreviews:
+    """The newest previews that were shown, by tool and digest: only what was shown can be executed."""
+
+    def __init__(self) -> None:
+        self._shown: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def add(self, tool: str, digest: str) -> None:
+        self._shown[tool, digest] = None
+        if len(self._shown) > MOST_PREVIEWS:
+            self._shown.popitem(last=False)
+
+    def check(self, tool: str, digest: str) -> None:
+        """Raises CallFailed: it was not shown."""
+        if (tool, digest) not in self._shown:
+            raise CallFailed(f"no preview had this digest: call {tool}_preview, and read what it shows")
 
 
 class PlanFiles:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from cli.errors import ExitStatus
 from cli.render.cells import safe_text
 from cli.verbs.help.command import glossary, page_names, page_source, title_of
 from cli.verbs.mcp.child import CallFailed, CommandAnswer, CommandRunner
-from cli.verbs.mcp.kept import KeptPages, PlanFiles
+from cli.verbs.mcp.kept import KeptPages, PlanFiles, ShownPreviews
 from cli.verbs.mcp.results import DATA, DocumentPage, TooLarge, as_safe, has_items, pages_of, shown, text_of
 from cli.verbs.mcp.tools import CHANGING, PLAN, READING, AgentTool, input_schema, output_schema, words_of
 
@@ -42,11 +42,10 @@ class AllowedChanges:
     pattern: str = ""
     matches: Callable[[str], bool] = lambda _: False
 
-    def check(self, arguments: Mapping[str, object]) -> None:
-        """Raises CallFailed: a group of the call is not allowed."""
-        named = arguments.get("groups", [arguments.get("group")])
-        for group in named if isinstance(named, list) else [named]:
-            if not self.matches(str(group)):
+    def check(self, groups: Iterable[object]) -> None:
+        """Raises CallFailed: a group may not be changed, or something that is no group."""
+        for group in groups:
+            if not isinstance(group, str) or not self.matches(group):
                 allowed = f"--groups allows groups that match {shown(self.pattern)}"
                 raise CallFailed(f"{shown(group)} may not be changed: {allowed}")
 
@@ -61,6 +60,7 @@ class AgentServer:
     plans: PlanFiles
     changes: AllowedChanges
     pages: KeptPages = field(default_factory=KeptPages)
+    previews: ShownPreviews = field(default_factory=ShownPreviews)
 
     def as_server(self) -> Server:
         return Server(
@@ -138,12 +138,13 @@ class AgentServer:
             return _shown(page, more)
         source = self.sources[str(arguments.pop("context", next(iter(self.sources))))]
         if tool.is_change:
-            self.changes.check(arguments)
+            self.changes.check(groups_of(arguments))
         if PLAN in arguments:
             arguments[PLAN] = [self.plans.path_of(arguments[PLAN])]
         options = [*source, "--output=json"]
         variables = {AGENT_VARIABLE: agent}
         if digest is not None:
+            self.previews.check(tool.name, str(digest))
             options += ["--execute", "--yes"]
             variables[EXPECTED_VARIABLE] = str(digest)
         try:
@@ -166,6 +167,8 @@ class AgentServer:
             raise CallFailed(
                 _lines(answer.notices) or f"kohort {tool.command} ended with status {answer.status}"
             )
+        if tool.is_change:
+            self.changes.check(groups_of(document))
         try:
             pages = pages_of(_mapping(as_safe(document)))
         except TooLarge:
@@ -176,9 +179,10 @@ class AgentServer:
         if tool.command == PLAN and "group" in document:
             notes.append(f"id of the plan, for gate and rehearse: {self.plans.keep(document)}")
         if name.endswith(PREVIEW) and answer.status == ExitStatus.DONE:
-            execute = name.removesuffix(PREVIEW) + EXECUTE
+            digest = digest_of(document)
+            self.previews.add(tool.name, digest)
             notes.append(
-                f"to make the change: {execute} with the same arguments and digest {digest_of(document)}"
+                f"to make the change: {tool.name}{EXECUTE} with the same arguments and digest {digest}"
             )
         cursor = f"{self.pages.keep(pages)}.2" if len(pages) > 1 else None
         has_failed = answer.status not in (ExitStatus.DONE, ExitStatus.FALSE)
@@ -208,6 +212,14 @@ class AgentServer:
         text = glossary() if uri == _GLOSSARY else page_source(name)
         content = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])
+
+
+def groups_of(data: Mapping[str, object]) -> list[object]:
+    """The groups that the arguments or the document of a change are about; None for a change of no group."""
+    if "group" in data:
+        return [data["group"]]
+    lists = [value for name in ("groups", "changes") if isinstance(value := data.get(name), list)]
+    return [item.get("group") if isinstance(item, dict) else item for items in lists for item in items]
 
 
 def _check(arguments: Mapping[str, object], schema: dict[str, object]) -> None:

@@ -116,6 +116,12 @@ READING = (
         takes=(*_CHOICE, "protocol", "set", "static", "assignor", "assume", "since", "until", "seeds"),
         bounds={"seeds": 50},
     ),
+    AgentTool(
+        command="journal",
+        summary="Show which changes were made with Kohort: when, by whom, to what, and whether they were undone; with "
+        "entry, the values before and after of one.",
+        takes=("entry", "group", "since", "until", "user"),
+    ),
 )  # fmt: skip
 CHANGING = (
     AgentTool(
@@ -155,6 +161,12 @@ CHANGING = (
         command="members remove",
         summary="Remove dead or stuck members from a group.",
         takes=("group", "member", "instance", "client_id", "host", "all", "reason"),
+        is_change=True,
+    ),
+    AgentTool(
+        command="undo",
+        summary="Restore what a change has replaced: the entry of the journal, or the last change of this cluster.",
+        takes=("entry", "partly"),
         is_change=True,
     ),
 )

@@ -15,7 +15,7 @@ from tests.cli.offset_rig import OffsetRig
 from tests.cli.verbs.mcp.agents import NAME, answer, found, in_process, refused, text
 
 DIGEST = r"digest (\w{16})\n"
-ALL = "offsets-reset,offsets-delete,config-set,config-unset,delete,members-remove"
+ALL = "offsets-reset,offsets-delete,config-set,config-unset,delete,members-remove,undo"
 OPTIONS = McpOptions(allow=ALL, groups="payments.*|quiet")
 
 
@@ -66,11 +66,22 @@ def test_each_change_is_made_as_its_preview_showed_it(
             remove = {"group": group, "member": [member]}
             digest = await preview(client, "members_remove", **remove)
             await answer(client, "members_remove_execute", **remove, digest=digest)
+        await undo(client)
+
+    async def undo(client: Client) -> None:
+        first = (await answer(client, "journal", group=[group]))["entries"]
+        assert isinstance(first, list)
+        assert {entry["agent"] for entry in first} == {NAME}
+        undone = {"entry": next(entry["id"] for entry in first if entry["verb"] == "delete")}
+        assert not rig.committed(group)
+        digest = await preview(client, "undo", **undone)
+        await answer(client, "undo_execute", **undone, digest=digest)
+        assert rig.committed(group) == {(topic, 0): 4}
 
     in_process(course, of(rig), OPTIONS, tmp_path)
     made = entries(tmp_path / "journal")
     assert [entry["verb"] for entry in made] == [
-        "offsets reset", "config set", "config unset", "offsets delete", "delete", "members remove",
+        "offsets reset", "config set", "config unset", "offsets delete", "delete", "members remove", "undo",
     ]  # fmt: skip
     assert {entry["agent"] for entry in made} == {NAME}
 
@@ -85,8 +96,8 @@ def test_a_group_that_has_moved_stays_as_it_is(rig: OffsetRig, tmp_path: Path) -
         rig.group({(topic, 0): 2}, group)
         for wrong in (digest, "", "x", digest[:-1]):
             said = await refused(client, "offsets_reset_execute", **reset, digest=wrong)
-            assert "no longer what its preview showed" in said
-        assert "nothing was changed" in said
+            reason = "no longer what its preview showed" if wrong == digest else "no preview had this digest"
+            assert reason in said
         other = {**reset, "to_offset": 3}
         digest = await preview(client, "offsets_reset", **reset)
         await refused(client, "offsets_reset_execute", **other, digest=digest)
@@ -121,6 +132,24 @@ def test_only_groups_that_match_whole_are_changed(rig: OffsetRig, tmp_path: Path
 
     options = McpOptions(allow="delete, config set", groups="payments.*|quiet")
     in_process(course, of(rig), options, tmp_path)
+
+
+def test_undo_is_limited_to_the_same_groups(
+    rig: OffsetRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KOHORT_JOURNAL", str(tmp_path / "journal"))
+    topic = rig.topic([5])
+    group = rig.group({(topic, 0): 1}, "other-undone")
+    rig.ours("offsets reset", group, "--topic", topic, "--to-offset", "4", "--execute", "--yes").succeeded()
+
+    async def course(client: Client) -> None:
+        (entry,) = (await client.call_tool("journal", {})).structured_content["entries"]
+        for more in ({}, {"entry": entry["id"]}):
+            assert "may not be changed" in await refused(client, "undo_preview", **more)
+            assert "no preview" in await refused(client, "undo_execute", **more, digest="0" * 16)
+
+    in_process(course, of(rig), McpOptions(allow="undo", groups="payments"), tmp_path)
+    assert rig.committed(group) == {(topic, 0): 4}
 
 
 @pytest.mark.kafka

@@ -36,6 +36,7 @@ async def see_all(client: Client) -> None:
         await answer(client, name, groups=["billing"])
     await answer(client, "validate_regex", patterns=["(?!audit).*"], **{"from": "java"})
     await answer(client, "dry_run", groups=["billing"], add=1)
+    await answer(client, "journal", since="1h")
     await answer(client, "what_if", groups=["billing"], protocol=["consumer"], seeds=1)
     planned = await client.call_tool("plan", {"groups": ["billing"], "to": "cooperative"})
     plan = found(r"id of the plan, for gate and rehearse: (\w+)", text(planned))
