@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from cli.changing import Change
+from cli.changing import Change, CommittedChange
 from cli.errors import CommandError
 from cli.journal.entry import ChangedItem, ItemResult
 from cli.verbs.config.action import ConfigChange
@@ -32,6 +32,12 @@ class CombinedChange(Change, ABC):
     @abstractmethod
     def parts(self) -> tuple[Part, ...]:
         """In the order in which they are made."""
+
+    @property
+    def in_use(self) -> list[str]:
+        """The groups whose members prevent the change."""
+        plans = (plan for part in self.parts if isinstance(part, CommittedChange) for plan in part.plans)
+        return list(dict.fromkeys(plan.group for plan in plans if plan.refusals))
 
     @property
     def is_empty(self) -> bool:

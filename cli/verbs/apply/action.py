@@ -56,12 +56,6 @@ class DesiredStateChange(CombinedChange):
         of_offsets = self.offsets, self.cleared, self.deletions
         return of_offsets if self.settings is None else (self.settings, *of_offsets)
 
-    @property
-    def in_use(self) -> list[str]:
-        """The groups whose members prevent the change."""
-        plans = (*self.offsets.plans, *self.cleared.plans, *self.deletions.plans)
-        return list(dict.fromkeys(plan.group for plan in plans if plan.refusals))
-
     def document(self) -> Document:
         data = self._data()
         blocks = [_table(data, executed=self.executed)]

@@ -34,19 +34,9 @@ class Restoration(CombinedChange):
     deletions: GroupDeletions
 
     @property
-    def undoes(self) -> str:
-        return self.entry.id
-
-    @property
     def parts(self) -> tuple[Part, ...]:
         parts = self.features, self.settings, self.offsets, self.cleared, self.deletions
         return tuple(part for part in parts if part is not None)
-
-    @property
-    def in_use(self) -> list[str]:
-        """The groups whose members prevent the change."""
-        plans = (*self.offsets.plans, *self.cleared.plans, *self.deletions.plans)
-        return list(dict.fromkeys(plan.group for plan in plans if plan.refusals))
 
     @property
     def refused(self) -> bool:

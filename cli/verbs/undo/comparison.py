@@ -1,7 +1,7 @@
 """Compare what an entry replaced with what the cluster has now: item by item, whether it is restored. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from uuid import UUID
 
@@ -9,12 +9,22 @@ from cli.journal.entry import ChangedItem, ItemKind, ItemOutcome, ItemResult, Va
 from groups.counts import first_names
 from groups.model import CommittedOffset, Group, TopicPartition, commit_of, each_commit, partition_name
 from groups.offsets.model import Positions
+from groups.trees import INT64
 
+INT16 = 2**15 - 1
 _IRREVERSIBLE: Mapping[ItemKind, str] = {
     ItemKind.MEMBER: "a member joins by itself: restart its client",
     ItemKind.TOPIC: "the records of a deleted topic are lost; a restarted application creates the topic again",
     ItemKind.STEP: "a migration is rolled back step by step: kohort migrate PLAN.yaml --back, or as its plan lists",
 }
+_NAMES = {ItemKind.SETTING: "group setting", ItemKind.FEATURE: "feature"}
+_REQUIRED: Mapping[ItemKind, Sequence[str]] = {
+    ItemKind.OFFSET: ("group", "topic", "partition"),
+    ItemKind.SETTING: ("group", "name"),
+    ItemKind.GROUP: ("group",),
+    ItemKind.FEATURE: ("name", "before"),
+}
+_HIGHEST: Mapping[ItemKind, int] = {ItemKind.OFFSET: INT64, ItemKind.FEATURE: INT16}
 
 
 class Verdict(Enum):
@@ -32,8 +42,8 @@ class Present:
     settings: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
     """Each group's own settings; None for one that it has not set, and no key for one that brokers do not know."""
     features: Mapping[str, int] = field(default_factory=dict)
-    topics: Mapping[str, UUID | None] = field(default_factory=dict)  # their ids; None: not known
-    partitions: Mapping[str, int] = field(default_factory=dict)  # numbers of partitions
+    partitions: Mapping[str, int] = field(default_factory=dict)  # of each topic that exists
+    topic_ids: Mapping[str, UUID] = field(default_factory=dict)  # as far as they are known
     positions: Positions = field(default_factory=Positions)
     unread_groups: Mapping[str, str] = field(default_factory=dict)  # why they could not be read
     unread_topics: Mapping[str, str] = field(default_factory=dict)
@@ -52,8 +62,12 @@ class ComparedItem:
 
     @property
     def place(self) -> TopicPartition:
-        """Of an offset."""
-        return self.item.topic or "", self.item.partition or 0
+        return place_of(self.item)
+
+
+def place_of(item: ChangedItem) -> TopicPartition:
+    """The partition of an offset."""
+    return item.topic or "", item.partition or 0
 
 
 def compared_items(
@@ -61,60 +75,61 @@ def compared_items(
 ) -> tuple[ComparedItem, ...]:
     """The items that the entry changed or may have changed, in its order; what failed changed nothing."""
     made = [(item, result) for item, result in results if result.result is not ItemOutcome.FAILED]
-    compared = [
-        None if item.kind is ItemKind.GROUP else _compared(item, result, present) for item, result in made
-    ]
-    others = [row for row in compared if row is not None]
-    return tuple(row or _group(item, others, present) for row, (item, _) in zip(compared, made, strict=True))
+    rows = [_compared(item, result, present) for item, result in made]
+    offsets: dict[str | None, list[ComparedItem]] = {}
+    for row in rows:
+        if row.item.kind is ItemKind.OFFSET:
+            offsets.setdefault(row.item.group, []).append(row)
+    return tuple(
+        _with_offsets(row, offsets.get(row.item.group, ()), present)
+        if row.item.kind is ItemKind.GROUP and row.verdict is Verdict.RESTORE
+        else row
+        for row in rows
+    )
+
+
+def fault(item: ChangedItem) -> str | None:
+    """Why an item does not say what to restore: its entry was edited; None if it does."""
+    for name in _REQUIRED.get(item.kind, ()):
+        value = getattr(item, name)
+        if value in (None, "") or "\0" in str(value):  # no client can send a NUL
+            return f"the entry does not contain its {name}"
+    highest, before = _HIGHEST.get(item.kind), item.before
+    if highest is None or before is None or (isinstance(before, int) and 0 <= before <= highest):
+        return None
+    return f"the entry contains {before!r}, which is not a number from 0 to {highest}"
 
 
 def _compared(item: ChangedItem, result: ItemResult, present: Present) -> ComparedItem:
-    if (why := _IRREVERSIBLE.get(item.kind)) is not None:
-        return ComparedItem(item=item, now=None, verdict=Verdict.REFUSED, remark=why)
-    if (why := present.unread_groups.get(item.group or "")) is not None:
-        return ComparedItem(item=item, now=None, verdict=Verdict.UNREAD, remark=why)
-    if item.kind is ItemKind.OFFSET:
-        return _offset(item, result, present)
-    if item.kind is ItemKind.FEATURE:
-        known: Mapping[str, Value] = present.features
-        what = "feature"
+    now, is_as_before = _now(item, present)
+    unread = present.unread_groups.get(item.group or "")
+    if (why := _IRREVERSIBLE.get(item.kind) or fault(item)) is not None:
+        verdict, remark = Verdict.REFUSED, why
+    elif unread is not None:
+        verdict, remark = Verdict.UNREAD, unread
+    elif is_as_before:
+        verdict, remark = Verdict.AS_BEFORE, None
     else:
-        known, what = present.settings.get(item.group or "", {}), "group setting"
-    name = item.name or ""
-    if name not in known:
-        missing = f"is not a {what} of this cluster"
-        return ComparedItem(item=item, now=None, verdict=Verdict.REFUSED, remark=missing)
-    now = known[name]
-    if now == item.before:
-        return ComparedItem(item=item, now=now, verdict=Verdict.AS_BEFORE)
-    return _to_restore(item, result, now)
+        judge = _obstacle_of_offset if item.kind is ItemKind.OFFSET else _obstacle
+        verdict, remark = judge(item, present) or _restored(item, result, now)
+    return ComparedItem(item=item, now=now, verdict=verdict, remark=remark)
 
 
-def _to_restore(item: ChangedItem, result: ItemResult, now: Value) -> ComparedItem:
-    """A value that is not as before: what the entry made of it, or somebody since."""
-    if now == item.after:
-        return ComparedItem(item=item, now=now, verdict=Verdict.RESTORE)
-    before, after, current = ("none" if value is None else value for value in (item.before, item.after, now))
-    if result.result is ItemOutcome.UNKNOWN:
-        remark = f"whether it was changed is not known: was {before}, would be {after}, is {current}"
-        return ComparedItem(item=item, now=now, verdict=Verdict.REFUSED, remark=remark)
-    return ComparedItem(item=item, now=now, verdict=Verdict.RESTORE, remark=f"changed since: was {after}")
-
-
-def _offset(item: ChangedItem, result: ItemResult, present: Present) -> ComparedItem:
-    group, place = present.groups.get(item.group or ""), (item.topic or "", item.partition or 0)
-    committed = None if group is None else commit_of(group.offsets, place)
-    now = None if committed is None else committed.position
-    if now == item.before and (now is None or _is_same_commit(item, committed)):
-        return ComparedItem(item=item, now=now, verdict=Verdict.AS_BEFORE)
-    if (why := present.unread_topics.get(place[0])) is not None:
-        return ComparedItem(item=item, now=now, verdict=Verdict.UNREAD, remark=why)
-    if (why := _log_obstacle(item, place, present)) is not None:
-        return ComparedItem(item=item, now=now, verdict=Verdict.REFUSED, remark=why)
-    if (why := present.positions.unread.get(place)) is not None and item.before is not None:
-        remark = f"whether its log still contains {item.before} is not known: {why}"
-        return ComparedItem(item=item, now=now, verdict=Verdict.UNREAD, remark=remark)
-    return _to_restore(item, result, now)
+def _now(item: ChangedItem, present: Present) -> tuple[Value, bool]:
+    """What the cluster has, and whether that is what it had before."""
+    now: Value = None
+    group = present.groups.get(item.group or "")
+    if item.kind is ItemKind.OFFSET:
+        committed = None if group is None else commit_of(group.offsets, place_of(item))
+        now = None if committed is None else committed.position
+        return now, now == item.before and (now is None or _is_same_commit(item, committed))
+    if item.kind is ItemKind.GROUP:
+        return None if group is None else group.state.value, (group is None) is (item.before is None)
+    if item.kind in (ItemKind.SETTING, ItemKind.FEATURE):
+        known = _known(item, present)
+        now = known.get(item.name or "")
+        return now, item.name in known and now == item.before
+    return now, False
 
 
 def _is_same_commit(item: ChangedItem, committed: CommittedOffset | None) -> bool:
@@ -125,43 +140,62 @@ def _is_same_commit(item: ChangedItem, committed: CommittedOffset | None) -> boo
     return all(before in (None, now) for before, now in pairs)
 
 
-def _log_obstacle(item: ChangedItem, place: TopicPartition, present: Present) -> str | None:
-    topic, number = place
-    if topic not in present.topics:
-        return "the topic was deleted since the change"
-    now = present.topics[topic]
-    if None not in (now, item.topic_id) and now != item.topic_id:
-        return "the topic was deleted and created again since the change: its offsets are other records"
-    if number >= present.partitions.get(topic, number + 1):
-        return "the partition does not exist"
-    if not isinstance(item.before, int):
+def _known(item: ChangedItem, present: Present) -> Mapping[str, Value]:
+    """The features, or the settings of the group."""
+    return present.features if item.kind is ItemKind.FEATURE else present.settings.get(item.group or "", {})
+
+
+def _restored(item: ChangedItem, result: ItemResult, now: Value) -> tuple[Verdict, str | None]:
+    """Of a value that is not as before: the entry has set it, or somebody since."""
+    if now == item.after or item.kind is ItemKind.GROUP:
+        return Verdict.RESTORE, None
+    before, after, current = ("none" if value is None else value for value in (item.before, item.after, now))
+    if result.result is ItemOutcome.UNKNOWN:
+        remark = f"whether it was changed is not known: was {before}, would be {after}, is {current}"
+        return Verdict.REFUSED, remark
+    return Verdict.RESTORE, f"changed since: was {after}"
+
+
+def _obstacle(item: ChangedItem, present: Present) -> tuple[Verdict, str] | None:
+    if item.kind is ItemKind.GROUP or item.name in _known(item, present):
         return None
-    earliest, end = present.positions.earliest.get(place), present.positions.end.get(place)
-    if earliest is not None and item.before < earliest:
-        return f"{item.before} is before the earliest, {earliest}: its records are deleted"
-    return f"{item.before} is beyond the end, {end}" if end is not None and item.before > end else None
+    return Verdict.REFUSED, f"is not a {_NAMES[item.kind]} of this cluster"
 
 
-def _group(item: ChangedItem, others: Sequence[ComparedItem], present: Present) -> ComparedItem:
-    """A group that the entry deleted, or that it created (`before` is None)."""
-    name = item.group or ""
-    if (why := present.unread_groups.get(name)) is not None:
-        return ComparedItem(item=item, now=None, verdict=Verdict.UNREAD, remark=why)
-    group = present.groups.get(name)
-    offsets = [row for row in others if row.item.kind is ItemKind.OFFSET and row.item.group == name]
-    verdict, remark = Verdict.RESTORE, None
-    if (group is None) is (item.before is None):
-        verdict = Verdict.AS_BEFORE
-    elif group is None and not any(row.verdict is Verdict.RESTORE for row in offsets):
-        verdict, remark = (
-            Verdict.REFUSED,
-            "none of its offsets can be committed: it exists when a member joins",
+def _obstacle_of_offset(item: ChangedItem, present: Present) -> tuple[Verdict, str] | None:
+    topic, number = place = place_of(item)
+    if (why := present.unread_topics.get(topic)) is not None:
+        return Verdict.UNREAD, why
+    if topic not in present.partitions:
+        return Verdict.REFUSED, "the topic was deleted since the change"
+    before, positions = item.before, present.positions
+    if item.topic_id is not None and present.topic_ids.get(topic, item.topic_id) != item.topic_id:
+        why = "the topic was deleted and created again since the change: its offsets are other records"
+        return Verdict.REFUSED, why
+    if number >= present.partitions[topic]:
+        return Verdict.REFUSED, "the partition does not exist"
+    if not isinstance(before, int):
+        return None
+    if (why := positions.unread.get(place)) is not None:
+        return Verdict.UNREAD, f"whether its log still contains {before} is not known: {why}"
+    if before < (earliest := positions.earliest.get(place, 0)):
+        return Verdict.REFUSED, f"{before} is before the earliest, {earliest}: its records are deleted"
+    if before > (end := positions.end.get(place, before)):
+        return Verdict.REFUSED, f"{before} is beyond the end, {end}"
+    return None
+
+
+def _with_offsets(row: ComparedItem, offsets: Sequence[ComparedItem], present: Present) -> ComparedItem:
+    """A group that the entry deleted exists with its offsets; one that it created is deleted if it has no others."""
+    group = present.groups.get(row.item.group or "")
+    places = {offset.place for offset in offsets}
+    later = [] if group is None else [place for place, _ in each_commit(group.offsets) if place not in places]
+    if later:
+        names = first_names([partition_name(place) for place in later])
+        return replace(
+            row, verdict=Verdict.REFUSED, remark=f"it has offsets that the change did not set: {names}"
         )
-    elif group is not None:
-        places = {row.place for row in offsets}
-        later = [place for place, _ in each_commit(group.offsets) if place not in places]
-        if later:
-            names = first_names([partition_name(place) for place in later])
-            verdict, remark = Verdict.REFUSED, f"it has offsets that the change did not set: {names}"
-    now = None if group is None else group.state.value
-    return ComparedItem(item=item, now=now, verdict=verdict, remark=remark)
+    if group is None and not any(offset.verdict is Verdict.RESTORE for offset in offsets):
+        why = "none of its offsets can be committed: it exists when a member joins"
+        return replace(row, verdict=Verdict.REFUSED, remark=why)
+    return row

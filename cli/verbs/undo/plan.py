@@ -1,7 +1,7 @@
 """Plan the restoration of an entry: its items, compared with the cluster, as changes of offsets, settings, features."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from uuid import UUID
+from dataclasses import replace
 
 from cli.journal.entry import ChangedItem, ItemKind, ItemResult, JournalEntry
 from cli.sources.live import LiveSource
@@ -13,12 +13,11 @@ from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions
 from cli.verbs.undo.change import Restoration
 from cli.verbs.undo.comparison import ComparedItem, Present, Verdict, compared_items
 from cli.verbs.undo.present import read_present
-from groups.model import CommittedOffset, Group, GroupState, GroupType
+from groups.model import Group, GroupType, by_topic
 from groups.offsets.model import GroupChange, TopicScope
 from groups.offsets.plan import (
     OffsetsDeletion,
     absent,
-    plan_copy,
     plan_group_deletion,
     plan_offsets_deletion,
     plan_reset,
@@ -54,7 +53,7 @@ def plan_restoration(
             plans=_commits([row for row in offsets if row.item.before is not None], present),
             facts={},
             writer=writer,
-            topic_ids=_topic_ids(present),
+            topic_ids=present.topic_ids,
         ),
         cleared=OffsetsDeletions(
             plans=_deletions([row for row in offsets if row.item.before is None], present), writer=writer
@@ -64,10 +63,6 @@ def plan_restoration(
             writer=writer,
         ),
     )
-
-
-def _topic_ids(present: Present) -> Mapping[str, UUID]:
-    return {topic: topic_id for topic, topic_id in present.topics.items() if topic_id is not None}
 
 
 def _by_group(rows: Iterable[ComparedItem]) -> Mapping[str, Sequence[ComparedItem]]:
@@ -83,38 +78,26 @@ def _commits(rows: Sequence[ComparedItem], present: Present) -> tuple[GroupChang
     for name, offsets in _by_group(rows).items():
         exists = name in present.groups
         group = present.groups[name] if exists else absent(name, offsets[0].item.type or GroupType.CLASSIC)
-        places = [row.place for row in offsets]
-        if group.type is GroupType.SHARE:
-            listed = ToListed({name: {row.place: _before(row).offset or 0 for row in offsets}})
-            plan = plan_reset(group, listed, places, present.positions, exists=exists)
-        else:
-            replaced: dict[str, dict[int, CommittedOffset]] = {}
-            for row in offsets:
-                topic, number = row.place
-                replaced.setdefault(topic, {})[number] = _before(row)
-            original = Group(id=name, type=group.type, state=GroupState.EMPTY, offsets=replaced)
-            plan = plan_copy(original, group, places, present.positions, exists=exists)
-        plans.append(plan)
+        replaced = {row.place: row.item for row in offsets}
+        listed = {place: int(item.before or 0) for place, item in replaced.items()}
+        plan = plan_reset(group, ToListed({name: listed}), list(replaced), present.positions, exists=exists)
+        changes = (
+            replace(change, leader_epoch=item.leader_epoch, metadata=item.metadata or "")
+            for change in plan.changes
+            for item in [replaced[change.place]]
+        )
+        plans.append(replace(plan, changes=tuple(changes)))
     return tuple(plans)
-
-
-def _before(row: ComparedItem) -> CommittedOffset:
-    item = row.item
-    offset = item.before if isinstance(item.before, int) else None
-    return CommittedOffset(offset=offset, leader_epoch=item.leader_epoch, metadata=item.metadata)
 
 
 def _deletions(rows: Sequence[ComparedItem], present: Present) -> tuple[OffsetsDeletion, ...]:
     """The deletions of offsets where there were none."""
     plans = []
     for name, offsets in _by_group(rows).items():
-        group, places = present.groups[name], {row.place for row in offsets}
-        numbers: dict[str, list[int]] = {}
-        for topic, number in sorted(places):
-            numbers.setdefault(topic, []).append(number)
-        plans.append(
-            plan_offsets_deletion(group, [_scope(group, topic, numbers[topic]) for topic in numbers])
-        )
+        group = present.groups[name]
+        numbers = by_topic(row.place for row in offsets)
+        scopes = [_scope(group, topic, numbers[topic]) for topic in numbers]
+        plans.append(plan_offsets_deletion(group, scopes))
     return tuple(plans)
 
 
@@ -128,21 +111,19 @@ def _settings(source: LiveSource, rows: Sequence[ComparedItem]) -> ConfigChange 
     if not rows:
         return None
     settings = settings_of(source)
-    changes = {
-        group: {row.item.name or "": _text(row) for row in of_group}
-        for group, of_group in _by_group(rows).items()
-    }
+    changes: dict[str, dict[str, str | None]] = {}
+    for row in rows:
+        before = row.item.before
+        changes.setdefault(row.item.group or "", {})[row.item.name or ""] = (
+            None if before is None else str(before)
+        )
     return change_of_settings(settings, changes, settings.read(list(changes)), command="undo")
-
-
-def _text(row: ComparedItem) -> str | None:
-    return None if row.item.before is None else str(row.item.before)
 
 
 def _features(source: LiveSource, rows: Sequence[ComparedItem]) -> FeaturesChange | None:
     if not rows:
         return None
     levels = {row.item.name or "": int(row.item.before or 0) for row in rows}
-    lowers = any(isinstance(row.now, int) and row.now > levels[row.item.name or ""] for row in rows)
+    lowers = any(int(row.item.before or 0) < int(row.now or 0) for row in rows)
     kind = SAFE_DOWNGRADE if lowers else UPGRADE
     return plan_features(source, LevelsRequest(levels=levels, release=None, upgrade_type=kind))

@@ -9,13 +9,14 @@ from cli.sources.positions import positions_of
 from cli.verbs.config.action import settings_of
 from cli.verbs.features.listing import read_features
 from cli.verbs.offsets.facts import FoundGroups, PartitionCounts, find_groups
-from cli.verbs.undo.comparison import Present
+from cli.verbs.undo.comparison import Present, fault
 from groups.model import Group, GroupState
 from groups.settings import ConfigOrigin, GroupConfig
 
 
 def read_present(source: LiveSource, items: Sequence[ChangedItem]) -> Present:
     """Raises CommandError, WireError: settings or features cannot be read, or there is no answer."""
+    items = [item for item in items if fault(item) is None]
     names = _groups(items, ItemKind.OFFSET, ItemKind.GROUP, ItemKind.SETTING)
     read = find_groups(source, names, named=True) if names else FoundGroups(groups=())
     unread = [*read.others, *chain.from_iterable(read.problems.values())]
@@ -32,8 +33,8 @@ def read_present(source: LiveSource, items: Sequence[ChangedItem]) -> Present:
             for group, by_name in configs.items()
         },
         features={name: feature.finalized for name, feature in features.items()},
-        topics={name: topics.ids.get(name) for name in topics.counts},
         partitions=topics.counts,
+        topic_ids=topics.ids,
         positions=positions_of(source, places, None),
         unread_groups={problem.group: problem.message for problem in unread if problem.group is not None},
         unread_topics={

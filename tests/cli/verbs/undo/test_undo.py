@@ -1,25 +1,29 @@
 """`kohort undo`: every changing command is executed and undone, and the cluster is as before, in every respect."""
 
 import json
+import random
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from cli.journal.entry import ChangedItem, ItemKind
 from cli.sources.wire_source import WireSource
 from cli.verbs.features.listing import read_features
-from groups.listing import GroupFilter
+from groups.listing import GroupFilter, GroupType
 from groups.model import each_commit
 from groups.settings import own_settings
 from tests.cli.command import Answer
+from tests.cli.journal.entries import entry_of, write_journal
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.sources.live_source import live_source
 from tests.kafka.members import fresh_name
 from tests.kafka.topics import create_topics, delete_records, delete_topic
 from tests.kafka.wait import wait_until
+from tests.support.long import IS_LONG
 from wire.client.offsets import NewOffset, commit_offsets
 
 SETTING, OTHER = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
@@ -77,7 +81,7 @@ class UndoRig:
         return path
 
 
-def entry_of(answer: Answer) -> str:
+def undo_of(answer: Answer) -> str:
     last = answer.succeeded().stderr.splitlines()[-1]
     named = re.match(r"Undo: kohort undo ([0-9A-F]{8}) --journal ", last)
     assert named is not None, answer.stderr
@@ -87,8 +91,10 @@ def entry_of(answer: Answer) -> str:
 @pytest.fixture
 def undo(rig: OffsetRig, tmp_path: Path) -> Iterator[UndoRig]:
     with live_source(rig.broker) as source:
+        directory = tmp_path / "journal"
+        directory.mkdir()
         yield UndoRig(
-            rig=rig, source=source, topic=rig.topic([20, 20, 20]), prefix=fresh_name("undo"), directory=tmp_path / "j"
+            rig=rig, source=source, topic=rig.topic([20, 20, 20]), prefix=fresh_name("undo"), directory=directory
         )  # fmt: skip
 
 
@@ -126,7 +132,7 @@ def test_a_change_is_undone_and_the_undo_too(undo: UndoRig, name: str) -> None:
         text = tree.replace('"T"', f'"{undo.topic}"').replace("{", "{{").replace("}", "}}")
     before = undo.dump()
     done = undo.run(CHANGES[name].replace("FILE", str(undo.file(text))), *GIVEN)
-    entry = entry_of(done)
+    entry = undo_of(done)
     wait_until(lambda: undo.dump() != before, "the change", timeout_s=20)
     after = undo.dump()
 
@@ -139,14 +145,14 @@ def test_a_change_is_undone_and_the_undo_too(undo: UndoRig, name: str) -> None:
 
     again = undo.run(f"undo {entry}", *GIVEN).succeeded()
     assert "nothing to restore" in again.stderr
-    undo.run(f"undo {entry_of(undone)}", *GIVEN).succeeded()
+    undo.run(f"undo {undo_of(undone)}", *GIVEN).succeeded()
     wait_until(lambda: undo.dump() == after, "the change is made again", timeout_s=20)
 
 
 def changed(undo: UndoRig, line: str = "offsets reset {a} --topic {topic} --to-offset 7") -> str:
     """Group a has committed 3, 5 and 9; its offsets are changed. The entry."""
     undo.commit("a", {0: 3, 1: 5, 2: 9})
-    return entry_of(undo.run(line, *GIVEN))
+    return undo_of(undo.run(line, *GIVEN))
 
 
 def offsets(undo: UndoRig) -> list[int]:
@@ -261,7 +267,7 @@ def test_changes_of_share_groups_are_undone_on_a_real_broker(undo: UndoRig) -> N
     undo.rig.topic([1], name=f"{undo.prefix}-b-topic")
     entries, dumps = [], [undo.dump()]
     for line in lines:
-        entries.append(entry_of(undo.run(line, *GIVEN)))
+        entries.append(undo_of(undo.run(line, *GIVEN)))
         dumps.append(undo.dump())
     assert all(before != after for before, after in pairwise(dumps))
     for entry, before in zip(reversed(entries), reversed(dumps[:-1]), strict=True):
@@ -269,3 +275,27 @@ def test_changes_of_share_groups_are_undone_on_a_real_broker(undo: UndoRig) -> N
         assert shown.document["entry"]["id"] == entry
         undo.run("undo", *GIVEN).succeeded()
         assert undo.dump() == before, (entry, shown.document)
+
+
+def test_an_edited_entry_is_refused_or_restored_whatever_it_contains(undo: UndoRig) -> None:
+    chosen, group = random.Random(7).choice, undo.commit("a", {0: 3})
+    texts = (None, "", "x", "a\0b", "a\nb", "é" * 300, "x" * 40_000)
+    numbers = (None, 0, 3, -1, 2**31, 2**63 - 1, 2**70)
+    for number in range(1000 if IS_LONG else 20):
+        items = tuple(
+            ChangedItem(
+                kind=chosen([*ItemKind]), type=chosen([None, *GroupType]), group=chosen([group, *texts]),
+                topic=chosen([undo.topic, *texts]), partition=chosen((None, 0, 1, 2**31 - 1)),
+                name=chosen([SETTING, *texts]),
+                before=chosen([*numbers, *texts]), after=chosen([*numbers, *texts]), leader_epoch=chosen((None, -1, 5)),
+                metadata=chosen(texts),
+            )
+            for _ in range(2)
+        )  # fmt: skip
+        entry = replace(entry_of(number), cluster=undo.source.cluster_id(), items=items)
+        write_journal(undo.directory, entry)
+        for words in ((), GIVEN):
+            answer = undo.run(f"undo {entry.id}", *words)
+            answer.assert_said(answer.status)
+            assert answer.status in (0, 3, 4), answer
+            assert not answer.stdout or answer.document["entry"]["id"] == entry.id
