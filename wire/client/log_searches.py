@@ -21,7 +21,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from wire.client.connection import Connection
-from wire.client.errors import RequestTimedOut, WireError, failure_of, refused
+from wire.client.errors import AnswerTooLong, RequestTimedOut, WireError, failure_of, refused
 from wire.client.metadata import TopicPartition, topic_entries
 from wire.client.offsets import EARLIEST, READ_COMMITTED, READ_UNCOMMITTED, list_offsets
 from wire.client.steps import Deadline, Replies, Steps
@@ -159,7 +159,8 @@ def _aborted_batches(aborted: Iterable[tuple[int, int]], records: bytes) -> Call
 
 
 def search_all(searches: Collection[LogSearch], connection: Connection, deadline: Deadline) -> Steps[None]:
-    """Ask one leader until every search is done, or gives up at the deadline. Raises WireError: no result."""
+    """Ask one leader until every search is done, or gives up at the deadline. Raises WireError: no result. Raises
+    AnswerTooLong: it contains one batch."""
     try:
         queues = _Queues(searches)
         while chunk := queues.next_chunk():
@@ -168,7 +169,7 @@ def search_all(searches: Collection[LogSearch], connection: Connection, deadline
             yield from _ask(connection, chunk, deadline)
             queues.put(chunk)
     except WireError as error:
-        if not any(search.found for search in searches):
+        if isinstance(error, AnswerTooLong) or not any(search.found for search in searches):
             raise
         for search in searches:
             if not search.is_done:

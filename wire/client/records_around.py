@@ -1,22 +1,22 @@
-"""The records around an offset, whole, with their batches and what became of their transactions. At most `MOST_BYTES`
-of keys and values are kept, or one larger record; reading before the offset starts up to `_FARTHEST` offsets earlier if
-compaction left few records there."""
+"""The records around an offset of partitions, with their batches and what became of their transactions. At most
+`MOST_BYTES` of keys and values are kept of a partition, or one larger record; reading before the offset starts up to
+`_FARTHEST` offsets earlier if compaction left few records there."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
-from wire.client.errors import AnswerTooLong
+from wire.client.errors import Answers, AnswerTooLong, failure_of
 from wire.client.log_searches import LogSearch, search_all
 from wire.client.metadata import TopicPartition
 from wire.client.offsets import READ_COMMITTED, READ_UNCOMMITTED
-from wire.client.steps import Deadline, Replies
+from wire.client.steps import Deadline, Replies, Steps
 from wire.errors import Failure
 from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, BadFrame
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wire.log.log_records import LogRecord
 
 MOST_BYTES = 32 * 1024 * 1024
-"""The limit of keys, values and headers in one result; a result that would take more ends there."""
+"""The limit of keys, values and headers of a partition; a result that would take more ends there."""
 MOST_SKIPPED = 64 * 1024 * 1024
 """The limit of markers and aborted records that are read without a record to keep."""
 _FARTHEST = 65_536
@@ -42,13 +42,14 @@ class TransactionEnd(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsRequest:
-    """Up to `before` records before the offset, and `after` from it on. `start`: the start of the log."""
+    """Up to `before` records before the offset, which is at most the log's end, and `after` (1 or more) from it on."""
 
     offset: int
     before: int
     after: int
-    start: int
-    only_committed: bool
+    skips_aborted: bool = True
+    skips_undecided: bool = False
+    as_digests: bool = False  # whether keys and values are replaced by their SHA-256, which takes less memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +65,14 @@ class StoredRecord:
 
 @dataclass(slots=True, kw_only=True)
 class RecordsAround:
-    """`before` and `after` the offset, ascending. `aborted`: how many aborted records from the offset on were skipped.
-    `waits_at`: the last stable offset, if consumers of committed records wait there. `limit_at`: the offset at which
-    reading ended because of a limit. `failure`: why there are not more."""
+    """`before` and `after` the offset, ascending; `from_start`, `to_end`: whether the log has no others. `aborted`: how
+    many aborted records from the offset on were skipped. `waits_at`: where consumers of committed records wait.
+    `limit_at`: the offset at which reading ended because of a limit. `failure`: why there are not more."""
 
     before: deque[StoredRecord] = field(default_factory=deque)
     after: list[StoredRecord] = field(default_factory=list)
+    from_start: bool = False
+    to_end: bool = False
     aborted: int = 0
     waits_at: int | None = None
     limit_at: int | None = None
@@ -77,41 +80,60 @@ class RecordsAround:
 
 
 def records_around(
-    client: KafkaClient, partition: TopicPartition, request: RecordsRequest
-) -> RecordsAround | Failure:
-    """The records around an offset of a partition. Raises WireError."""
+    client: KafkaClient, requests: Mapping[TopicPartition, RecordsRequest]
+) -> Answers[TopicPartition, RecordsAround]:
+    """The records around an offset of each partition; some records next to a failure. Raises WireError."""
 
     def ask(
-        leader: Connection, _: Collection[TopicPartition], deadline: Deadline
+        leader: Connection, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> Replies[TopicPartition, RecordsAround]:
-        reach = request.before
-        while True:
-            search = _Search(partition, max(request.offset - reach, request.start), request)
-            while not search.is_done:
-                try:
-                    yield from search_all([search], leader, deadline)
-                except AnswerTooLong as error:
-                    search.take_cut(error.frame)
-            from_start = request.offset - reach <= request.start
-            if search.has_enough_before or from_start or reach >= _FARTHEST or search.result.failure:
-                return {partition: search.outcome}
-            reach = min(reach * _STEP, _FARTHEST)
+        searches = {partition: _Search(partition, requests[partition]) for partition in partitions}
+        pending = dict(searches)
+        while pending:
+            yield from _read(pending.values(), leader, deadline)
+            pending = {
+                one: later for one, search in pending.items() if (later := search.earlier()) is not None
+            }
+            searches |= pending
+        return {partition: search.outcome for partition, search in searches.items()}
 
-    answers = client.ask_leaders([partition], ask)
-    return answers.failed.get(partition) or answers.found[partition]
+    return client.ask_leaders(requests, ask)
+
+
+def _read(searches: Collection[_Search], leader: Connection, deadline: Deadline) -> Steps[None]:
+    while pending := [search for search in searches if not search.is_done]:
+        try:
+            yield from search_all(pending, leader, deadline)
+        except AnswerTooLong as error:
+            for search in pending:
+                if len(pending) == 1:
+                    search.take_cut(error.frame)
+                else:
+                    search.give_up(failure_of(error))
 
 
 class _Search(LogSearch):
-    found = ()  # so that `search_all` raises every error
-
-    def __init__(self, partition: TopicPartition, start: int, request: RecordsRequest) -> None:
-        super().__init__(partition, start)
+    def __init__(self, partition: TopicPartition, request: RecordsRequest, reach: int | None = None) -> None:
+        self._reach = request.before if reach is None else reach
+        super().__init__(partition, max(request.offset - self._reach, 0))
         self.isolation_level = READ_COMMITTED
-        self.result = RecordsAround(before=deque(maxlen=request.before))
+        self.result = RecordsAround(before=deque(maxlen=request.before), from_start=self.position == 0)
+        self.found = self.result.after
         self._request = request
+        self._only_before = self._ended = False
         self._bytes = self._skipped = 0
         self._aborted: Batch | None = None
-        self._ended = self._is_cut = False
+
+    def earlier(self) -> _Search | None:
+        """A search for the records before the offset that begins earlier; None if there are enough, or no more."""
+        result, request = self.result, self._request
+        is_enough = len(result.before) == request.before or result.from_start or self._reach >= _FARTHEST
+        if is_enough or result.limit_at is not None or result.failure is not None:
+            return None
+        search = _Search(self.partition, request, min(self._reach * _STEP, _FARTHEST))
+        search._only_before = True
+        search.result = replace(result, before=search.result.before, from_start=search.result.from_start)
+        return search
 
     @property
     def outcome(self) -> RecordsAround | Failure:
@@ -119,16 +141,17 @@ class _Search(LogSearch):
         return result if result.before or result.after or result.failure is None else result.failure
 
     @property
-    def has_enough_before(self) -> bool:
-        return self._is_cut or len(self.result.before) == self._request.before
-
-    @property
     def is_done(self) -> bool:
-        return self._ended or len(self.result.after) >= self._request.after
+        is_filled = len(self.result.after) >= self._request.after and not self._only_before
+        return self._ended or is_filled
 
     @property
     def next_wanted(self) -> int:
         return self.position
+
+    def start_at(self, begin: tuple[int, ...] | Failure) -> None:
+        self.result.from_start = True
+        super().start_at(begin)
 
     def handle(self, record: LogRecord, batch: Batch, /) -> None:
         self._handle(record, batch, len(record.value or b""))
@@ -141,42 +164,51 @@ class _Search(LogSearch):
         if cut is not None and cut.first is not None and self.position <= cut.first.offset:
             self._handle(cut.first, cut.batch, cut.value_size)
             self.position = cut.first.offset + 1
-        if cut is None or (cut.batch.next_offset > self.position and not self.is_done):
+        if not self.is_done and (cut is None or cut.batch.next_offset > self.position):
             mib = f"{frame.length / 2**20:,.0f} MiB, more than the {MAX_FRAME_BYTES >> 20} MiB that are read at once"
             self.give_up(Failure(message=f"the batch with offset {self.position} has {mib}"))
 
     def _handle(self, record: LogRecord, batch: Batch, value_size: int) -> None:
+        from wire.log.log_records import hashed
+
+        is_before, result = record.offset < self._request.offset, self.result
+        if self._only_before and not is_before:
+            self._ended = True
+            return
         end = None
         if batch.is_transactional:
             is_decided = self.isolation_level == READ_COMMITTED
             end = TransactionEnd.COMMITTED if is_decided else TransactionEnd.UNDECIDED
             end = TransactionEnd.ABORTED if batch is self._aborted else end
-        stored, self._skipped = StoredRecord(record, batch, end, value_size), 0
-        self._bytes += _size(record)
-        if record.offset < self._request.offset:
+        self._skipped = 0
+        stored = StoredRecord(hashed(record) if self._request.as_digests else record, batch, end, value_size)
+        if is_before:
             self._put_before(stored)
-        elif self.result.after and self._bytes > MOST_BYTES:
+            return
+        self._bytes += _size(record)
+        if result.after and self._bytes > MOST_BYTES:
             self._end_at(record.offset)
         else:
-            self.result.after.append(stored)
+            result.after.append(stored)
 
     def _put_before(self, stored: StoredRecord) -> None:
         before = self.result.before
-        if len(before) == before.maxlen:
-            self._bytes -= _size(before[0].record)
-        before.append(stored)
-        while self._bytes > MOST_BYTES and len(before) > 1:
+        self._bytes += _size(stored.record)
+        while before and (len(before) == before.maxlen or self._bytes > MOST_BYTES):
+            if len(before) < self._request.before:
+                self._reach = _FARTHEST  # there is no room for more
             self._bytes -= _size(before.popleft().record)
-            self._is_cut = True
+            self.result.from_start = False
+        before.append(stored)
 
     def skip_markers(self, batch: Batch, _records: bytes) -> None:
         self._skip(batch)
 
     def skip_aborted(self, batch: Batch, /) -> bool:
-        if not self._request.only_committed:
+        if not self._request.skips_aborted:
             self._aborted = batch
             return False
-        if batch.last_offset >= self._request.offset:
+        if batch.last_offset >= self._request.offset and not self._only_before:
             self.result.aborted += min(batch.count, batch.next_offset - self._request.offset)
         self._skip(batch)
         return True
@@ -193,10 +225,10 @@ class _Search(LogSearch):
         if self.isolation_level == READ_COMMITTED and self.position < self.high_watermark:
             # The rest is of open transactions, or follows the first of them.
             self.result.waits_at = self.position
-            if not self._request.only_committed:
+            if not self._request.skips_undecided:
                 self.isolation_level = READ_UNCOMMITTED
                 return
-        self._ended = True
+        self._ended, self.result.to_end = True, not self._only_before
 
     def give_up(self, failure: Failure) -> None:
         self._ended, self.result.failure = True, failure

@@ -3,7 +3,7 @@ negative one is null. Source: org.apache.kafka.common.record.DefaultRecord."""
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from wire.java_text import JAVA
@@ -164,15 +164,10 @@ class RecordWindow:
     to_end: bool  # whether the log has no record after these
 
 
-def digest(record: LogRecord, *, is_append_time: bool) -> RecordDigest:
-    return RecordDigest(
-        offset=record.offset,
-        timestamp_ms=record.timestamp,
-        is_append_time=is_append_time,
-        key=_sha256(record.key),
-        value=_sha256(record.value),
-        headers=tuple((name, _sha256(value)) for name, value in record.headers),
-    )
+def hashed(record: LogRecord) -> LogRecord:
+    """The record with SHA-256 digests instead of its bytes."""
+    headers = tuple((name, _sha256(value)) for name, value in record.headers)
+    return replace(record, key=_sha256(record.key), value=_sha256(record.value), headers=headers)
 
 
 def _sha256(data: bytes | None) -> bytes | None:

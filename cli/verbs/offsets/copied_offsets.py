@@ -16,7 +16,8 @@ from groups.offsets.model import Positions, TopicScope
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.client.offsets import OffsetsAtTimes, offsets_at
-from wire.client.record_windows import WindowRequest, record_windows
+from wire.client.record_windows import record_windows
+from wire.client.records_around import RecordsRequest
 from wire.log.log_records import RecordWindow
 
 T = TypeVar("T")
@@ -69,7 +70,7 @@ class OffsetCopier:
         ends = positions_of(self.target, [in_target(partition) for partition in places], None)
         offsets = _usable(original, places, (begins, ends), in_target, problems)
         requests = {
-            partition: WindowRequest(offset=offset, before=_AROUND, after=_AROUND)
+            partition: RecordsRequest(offset=offset, before=_AROUND, after=_AROUND)
             for partition, offset in offsets.items()
         }
         around = problems.kept(record_windows(self.originals, requests), "in the source")
@@ -158,7 +159,7 @@ class OffsetCopier:
         requests = {}
         for copy, place in copies.items():
             before = depth if _is_late(around[place]) else _AROUND
-            requests[copy] = WindowRequest(offset=starts[place], before=before, after=depth)
+            requests[copy] = RecordsRequest(offset=starts[place], before=before, after=depth)
         windows = problems.kept(record_windows(self.copies, requests), "in the target")
         return {copies[copy]: window for copy, window in windows.items()}
 
@@ -176,7 +177,7 @@ class OffsetCopier:
             times = {place: record.timestamp_ms for place, record in neighbors.items() if record is not None}
             starts = offsets_at(self.originals, times, [OffsetsAtTimes(times)]).found
             requests = {
-                partition: WindowRequest(offset=start, before=_AROUND, after=_ANCHORED)
+                partition: RecordsRequest(offset=start, before=_AROUND, after=_ANCHORED)
                 for partition, (start,) in starts.items()
                 if start >= 0
             }

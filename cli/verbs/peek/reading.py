@@ -33,7 +33,6 @@ from wire.client.records_around import (
     TransactionEnd,
     records_around,
 )
-from wire.errors import Failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,17 +129,17 @@ def read_records(source: Source, name: str, partition: TopicPartition, options: 
             offset=max(offset, start),
             before=options.back,
             after=options.records,
-            start=start,
-            only_committed=not options.uncommitted,
+            skips_aborted=not options.uncommitted,
+            skips_undecided=not options.uncommitted,
         )
-        read = records_around(client, partition, request)
-        failed = read if isinstance(read, Failure) else read.failure
+        read = records_around(client, {partition: request})
+        around = read.found.get(partition, around)
+        failed = read.failed.get(partition) or around.failure
         if failed is not None:
             why = with_missing_operations(failed.name, failed.message, READING_RECORDS)
             problems.append(Problem(subject=where, message=why, cause=cause_of(failed.name)))
-        if isinstance(read, Failure):
+        if not read.found:
             raise ending(problems[-1])
-        around = read
     waits = around.waits_at is not None
     return PeekedRecords(
         group=name,

@@ -27,7 +27,7 @@ from wire.client.offsets import (
     fetch_share_offsets,
     offsets_at,
 )
-from wire.client.record_windows import WindowRequest, record_windows
+from wire.client.record_windows import record_windows
 from wire.client.records_around import RecordsRequest, records_around
 from wire.client.security import ConnectionSettings
 from wire.client.settings import delete_topics, describe_configs
@@ -53,14 +53,11 @@ QUESTIONS: dict[str, Callable[[KafkaClient], Any]] = {
     "share offsets deleted": lambda client: delete_share_group_offsets(client, {"g": ["a"]}),
     "topics deleted": lambda client: delete_topics(client, {"a": None}),
     "first records": lambda client: first_records(client, {("a", 0): [3, 9]}),
-    "records around": lambda client: [
-        records_around(
-            client, ("a", 0), RecordsRequest(offset=9, before=4, after=3, start=0, only_committed=some)
-        )
-        for some in (True, False)
-    ],
+    "records around": lambda client: records_around(
+        client, {("a", number): RecordsRequest(offset=9, before=4, after=number) for number in (1, 5)}
+    ),
     "record windows": lambda client: record_windows(
-        client, {("a", number): WindowRequest(offset=9, before=4, after=number) for number in (0, 5)}
+        client, {("a", 0): RecordsRequest(offset=9, before=4, after=3)}
     ),
     "open transactions": lambda client: open_transactions(client, [("a", 0), ("", 1)]),
     "known transactions": lambda client: known_transactions(client, [5]),

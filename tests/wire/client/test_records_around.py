@@ -33,23 +33,23 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """`aborted`: producer id and first offset of transactions."""
+    """`aborted`: producer id, first offset and marker's offset of transactions."""
 
     batches: list[Made]
-    aborted: list[tuple[int, int]]
+    aborted: list[tuple[int, int, int]]
     stable: int
     end: int
 
     def read(self, request: RecordsRequest) -> tuple[list[int], list[tuple[int, TransactionEnd | None]], int]:
         """Offsets before, offsets after with their ends, and how many aborted records were skipped."""
-        limit = self.stable if request.only_committed else self.end
+        limit = self.stable if request.skips_undecided else self.end
         records = [
             (offset, made.end)
             for made in self.batches
             for offset in range(made.base, made.base + made.count)
             if made.base < limit
         ]
-        kept = [one for one in records if one[1] is not ABORTED or not request.only_committed]
+        kept = [one for one in records if one[1] is not ABORTED or not request.skips_aborted]
         before = [offset for offset, _ in kept if offset < request.offset]
         after = [one for one in kept if one[0] >= request.offset][: request.after]
         last = after[-1][0] if len(after) == request.after else self.end
@@ -61,7 +61,7 @@ def log_of(steps: Sequence[tuple[int, int | bool]]) -> Log:
     """A batch of some records, or the end of a producer's transaction: committed (True) or not."""
     batches: list[Made] = []
     opened: dict[int, list[Made]] = {}
-    aborted: list[tuple[int, int]] = []
+    aborted: list[tuple[int, int, int]] = []
     offset = 0
     for producer, what in steps:
         if isinstance(what, bool):
@@ -71,7 +71,7 @@ def log_of(steps: Sequence[tuple[int, int | bool]]) -> Log:
             for made in its:
                 made.end = COMMITTED if what else ABORTED
             if not what:
-                aborted.append((producer, its[0].base))
+                aborted.append((producer, its[0].base, offset))
             marker = end_of_transaction(ControlType.COMMIT if what else ControlType.ABORT, 0)
             batches.append(Made(offset, 0, None, batch(offset, [marker], producer, control=True)))
             offset += 1
@@ -106,16 +106,22 @@ def batch(
 
 def searched(log: Log, request: RecordsRequest) -> _Search:
     """Read as a leader's answers come: one batch, then the next ones."""
-    search = _Search(("t", 0), max(request.offset - request.before * 100, 0), request)
-    for _ in range(10 * len(log.batches) + 10):
+    search: _Search | None = _Search(("t", 0), request)
+    for _ in range(40 * len(log.batches) + 40):
+        assert search is not None
         if search.is_done:
-            return search
+            later = search.earlier()
+            if later is None:
+                return search
+            search = later
+            continue
         search.high_watermark = log.end
         limit = log.stable if search.isolation_level == READ_COMMITTED else log.end
         rest = [
             one for one in log.batches if one.base < limit and one.base + max(one.count, 1) > search.position
         ]
-        known = log.aborted if search.isolation_level == READ_COMMITTED else ()
+        is_committed = search.isolation_level == READ_COMMITTED
+        known = [one[:2] for one in log.aborted if one[2] >= search.position] if is_committed else []
         search.take(rest[0].data if rest else b"", limit, known)
     raise AssertionError("it does not end")
 
@@ -130,7 +136,11 @@ def test_all_that_a_reader_with_the_whole_log_has(
 ) -> None:
     log = log_of(steps)
     request = RecordsRequest(
-        offset=min(offset, log.end), before=before, after=after, start=0, only_committed=only_committed
+        offset=min(offset, log.end),
+        before=before,
+        after=after,
+        skips_aborted=only_committed,
+        skips_undecided=only_committed,
     )
     result = searched(log, request).result
     assert result.failure is None
@@ -151,7 +161,8 @@ def test_no_bytes_of_a_broker_keep_it_from_ending(
 ) -> None:
     good = b"".join(made.data for made in log_of([(7, 2), (PLAIN, 2), (7, False), (8, 1)]).batches)
     search = _Search(
-        ("t", 0), 0, RecordsRequest(offset=2, before=2, after=50, start=0, only_committed=committed)
+        ("t", 0),
+        RecordsRequest(offset=2, before=2, after=50, skips_aborted=committed, skips_undecided=committed),
     )
     for records in (junk, good[:cut] + junk, good[: len(good) - cut]) * 6:
         if not search.is_done:
@@ -164,7 +175,7 @@ def test_no_bytes_of_a_broker_keep_it_from_ending(
 def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch, before: int) -> None:
     monkeypatch.setattr(module, "MOST_BYTES", 1_000)
     log = Log([Made(base, 1, None, batch(base, [(None, b"x" * 600)])) for base in range(9)], [], 9, 9)
-    request = RecordsRequest(offset=before, before=before, after=4, start=0, only_committed=True)
+    request = RecordsRequest(offset=before, before=before, after=4)
     result = searched(log, request).result
     # One of each: a second one would exceed the limit.
     assert len(result.before) == min(before, 1)
@@ -175,6 +186,6 @@ def test_what_is_kept_has_a_limit(monkeypatch: pytest.MonkeyPatch, before: int) 
 def test_what_is_skipped_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_SKIPPED", 500)
     log = log_of([*[(7, 3)] * 20, (7, False), (PLAIN, 1)])
-    result = searched(log, RecordsRequest(offset=0, before=0, after=1, start=0, only_committed=True)).result
+    result = searched(log, RecordsRequest(offset=0, before=0, after=1)).result
     assert result.after == []
     assert result.limit_at == result.aborted == 3 * (500 // len(log.batches[0].data) + 1)

@@ -20,7 +20,8 @@ from tests.kafka.plugin import StartBroker
 from tests.kafka.wait import wait_until
 from tests.support.long import LONG
 from wire.client.cluster import KafkaClient
-from wire.client.record_windows import WindowRequest, record_windows
+from wire.client.record_windows import record_windows
+from wire.client.records_around import RecordsRequest
 from wire.client.security import ConnectionSettings
 
 Place = tuple[str, int]
@@ -290,7 +291,7 @@ def test_two_brokers_and_a_compacted_copy(rig: OffsetRig, start_broker: StartBro
     def kept() -> Mapping[int, int]:
         """The number of the order at each offset of the copy."""
         with KafkaClient(ConnectionSettings(bootstrap_servers=(two.target,))) as client:
-            request = WindowRequest(offset=0, before=0, after=count + 1)
+            request = RecordsRequest(offset=0, before=0, after=count + 1)
             (window,) = record_windows(client, {(copy, 0): request}).found.values()
         return {item.offset: numbers[item.value or b""] for item in window.after if item.value in numbers}
 
