@@ -25,7 +25,7 @@ async def serve_stdio(server: Server) -> None:
     if sys.stdin.isatty():
         notice("waiting for an agent's program on standard input; Ctrl-C ends it")
     lines = cast("anyio.AsyncFile[str]", _Lines(sys.stdin.buffer))
-    async with stdio_server(stdin=lines) as (reading, writing), anyio.create_task_group() as tasks:
+    async with anyio.create_task_group() as tasks, stdio_server(stdin=lines) as (reading, writing):
         tasks.start_soon(_cancel_on_signal, tasks.cancel_scope)
         await server.run(reading, writing, server.create_initialization_options())
         tasks.cancel_scope.cancel()

@@ -118,7 +118,7 @@ READING = (
     ),
     AgentTool(
         command="journal",
-        summary="Show which changes were made with Kohort: when, by whom, to what, and whether they were undone; with "
+        summary="Show which changes were made with Kohort: who changed what, when, and whether it was undone; with "
         "entry, the values before and after of one.",
         takes=("entry", "group", "since", "until", "user"),
     ),

@@ -99,3 +99,19 @@ def test_a_strange_name_is_refused(kohort: Kohort) -> None:
     answer.assert_refused("kohort help")
     assert ("did you mean" in answer.stderr, "\x1b" in answer.stderr) == (False, False)
     kohort.quick("help list --output json").assert_refused("its help is printed as text only")
+
+
+def test_the_document_contains_every_command_with_its_options(kohort: Kohort) -> None:
+    commands = {
+        command["command"]: command for command in kohort.quick("help --output json").document["commands"]
+    }
+    assert sorted(commands) == command_names()
+    parameters = {one["name"]: one for one in commands["plan"]["parameters"]}
+    assert "cooperative" in parameters["to"]["choices"]
+    assert (parameters["to"]["required"], parameters["groups"]["options"]) == (True, [])
+    assert parameters["seeds"] == {
+        "name": "seeds", "options": ["--seeds"], "type": "integer", "metavar": "N", "choices": None, "minimum": 1,
+        "maximum": 1_000_000, "required": False, "repeatable": False, "default": 10, "panel": None,
+        "summary": "Number of seeds with --rehearse.",
+    }  # fmt: skip
+    assert "commands" not in kohort.quick("help epochs --output json").document
