@@ -121,6 +121,7 @@ CHANGES: Mapping[str, str] = {
 }
 
 
+@pytest.mark.kafka
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_undone_and_the_undo_too(undo: UndoRig, name: str) -> None:
     undo.commit("a", {0: 3, 1: 5})
