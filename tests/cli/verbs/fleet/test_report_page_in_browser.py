@@ -16,6 +16,7 @@ from tests.cli.verbs.fleet.numbers import HOSTILE
 from tests.cli.verbs.fleet.test_fleet_rehearse import page_of, run_of
 from tests.cli.verbs.fleet.test_report_page import history_page
 from tests.cli.verbs.why.answers import answer, printed
+from tests.support.long import few
 
 SCHEMES: tuple[tuple[Literal["light", "dark"], str], ...] = (
     ("light", "rgb(255, 255, 255)"),
@@ -138,7 +139,7 @@ def test_the_policy_of_the_page_stops_what_would_run_or_load(browser: Chromium, 
     assert all("Content Security Policy" in message for message in page.messages)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", few(list(CASES), one_in=2))
 def test_a_report_can_be_read_on_screen_and_on_paper(browser: Chromium, tmp_path: Path, case: str) -> None:
     """Nothing complains or is fetched, sticks out, overlaps, is too faint, or has no name."""
     file = tmp_path / "report.html"

@@ -1,8 +1,9 @@
-"""Golden screens, by Textual's own export: the most important ones at three sizes in two themes, all others at 80
-columns. Look at those that you write again: KOHORT_WRITE_GOLDEN=1, and a browser."""
+"""Golden screens, by Textual's own export: the most important ones at three sizes in two themes (two of them in
+`make test`), all others at 80 columns. Look at those that you write again: KOHORT_WRITE_GOLDEN=1, and a browser."""
 
 import os
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,14 @@ from kohort_testing import KohortBroker
 from tests.cli.verbs.top.driving import AT_MS, LARGE, MIDDLE, SMALL, Driven, drive, saved
 from tests.cli.verbs.top.scene import READINGS, photograph, play, reading, record, staged
 from tests.support.golden import GOLDEN
+from tests.support.long import IS_LONG
 
 DIRECTORY = GOLDEN / "top"
 THEMES = {"dark": DARK, "light": LIGHT}
+EVERYWHERE = tuple(product((SMALL, MIDDLE, LARGE), THEMES))
+QUICK = ((SMALL, "dark"), (LARGE, "light"))
+IS_WRITTEN = bool(os.environ.get("KOHORT_WRITE_GOLDEN"))
+IS_ALL = IS_LONG or IS_WRITTEN
 
 
 class Album:
@@ -31,19 +37,18 @@ class Album:
 
     async def add(self, top: Driven, name: str, *, everywhere: bool = False) -> None:
         size = top.app.size
-        for width, height in (SMALL, MIDDLE, LARGE) if everywhere else (SMALL,):
-            for theme in THEMES if everywhere else ("dark",):
-                self._compare(
-                    f"{name}-{width}x{height}-{theme}.svg",
-                    await photograph(top, (width, height), THEMES[theme]),
-                )
+        for (width, height), theme in (EVERYWHERE if IS_ALL else QUICK) if everywhere else QUICK[:1]:
+            self._compare(
+                f"{name}-{width}x{height}-{theme}.svg",
+                await photograph(top, (width, height), THEMES[theme]),
+            )
         await top.pilot.resize_terminal(*size)
 
     def _compare(self, name: str, svg: str) -> None:
         file = DIRECTORY / name
         for varying, shown in self.names.items():
             svg = svg.replace(varying, shown)
-        if os.environ.get("KOHORT_WRITE_GOLDEN"):
+        if IS_WRITTEN:
             DIRECTORY.mkdir(exist_ok=True)
             file.write_text(svg, encoding="utf-8")
         if not file.exists() or file.read_text(encoding="utf-8") != svg:
