@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cli.render.cells import Cell, Duration
 from cli.sources.source import ReadResult, Source
 from cli.verbs.describe.offsets import Totals
-from groups.counts import counted
+from groups.counts import counted, first_names
 from groups.lag import (
     PartitionLag,
     each_once,
@@ -16,10 +16,11 @@ from groups.lag import (
     unread_offsets,
     with_next_records,
 )
-from groups.model import NOTHING_COMMITTED, Group, commit_of
+from groups.model import NOTHING_COMMITTED, Cause, Group, commit_of
 from groups.times import duration_text
 
 LAG = ("#LAG", "#LAG-TIME", "##PARTITIONS", "#WITHOUT-OFFSET")  # Headings of `GroupLag.cells`
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,10 @@ def read_lags(source: Source, described: ReadResult[Group], *, only_with_lag: bo
     now_ms = time.time_ns() // 1_000_000
     rows = {name: with_next_records(listed, unread.records, now_ms) for name, listed in rows.items()}
     remarks = [] if unread.remark is None else [unread.remark]
+    forbidden = [problem for problem in unread.problems if problem.cause is Cause.FORBIDDEN]
+    if forbidden:  # The lags are whole without them
+        names = first_names([problem.subject for problem in forbidden], _NAMED, "topics")
+        remarks.append(f"{names}: {forbidden[0].message}")
     if only_with_lag:
         lagging = {name for name, listed in rows.items() if any(row.lag for row in listed)}
         unknown = sum(_may_lag(group, rows[group.id]) for group in groups if group.id not in lagging)
@@ -100,7 +105,8 @@ def read_lags(source: Source, described: ReadResult[Group], *, only_with_lag: bo
         totals=Totals.of([row for group in groups for row in rows[group.id]]),
         without_offset=sum(without) if without or not groups else None,
     )
-    read = ReadResult(groups, described.problems + logs.problems + unread.problems)
+    unread_problems = tuple(problem for problem in unread.problems if problem not in forbidden)
+    read = ReadResult(groups, described.problems + logs.problems + unread_problems)
     return GroupLags(read=read, by_group=by_group, total=total, remarks=tuple(remarks))
 
 

@@ -223,6 +223,10 @@ def test_missing_rights_to_read_are_named(start_broker: StartBroker, kohort: Koh
     assert rows[closed, 1]["lag_ms"] == 0
     assert rows[free, 0]["lag_ms"] > 0
     assert {row["last_commit_ms"] for row in rows.values()} == {None}
+    lag = rig.ours("lag", group).succeeded()
+    assert f"kohort: {closed}: lag time is not known: not allowed: this needs READ on the topic" in lag.stderr
+    (row,) = lag.document["groups"]
+    assert (row["lag"], row["lag_unknown"], row["lag_s"] > 0) == (4, 0, True)
     for command in ("list", "delete"):
         unknown = rig.ours(command, "--match", group, "--unused-for", "1s", "--type", "classic")
         unknown.assert_said(3, "this needs READ on the topic __consumer_offsets", f"{group}: skipped")
