@@ -47,7 +47,7 @@ def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> 
         if value:
             raise UsageError(f"{name} needs --web")
     if not has_terminal() and DRIVER not in os.environ:  # A page of --web has the driver that is named there
-        raise UsageError("kohort top needs a terminal; kohort list and kohort describe print the same facts")
+        raise UsageError("kohort top needs a terminal; kohort lag and kohort describe print the same facts")
     from cli.verbs.top.app import TopApp
 
     app = TopApp(source, options)
