@@ -26,6 +26,12 @@ from wire.errors import WireError
 AGENT_VARIABLE = "KOHORT_AGENT"  # The name of the agent for which `kohort mcp` runs a command
 
 
+def open_journal(consent: ConsentOptions) -> JournalFile | None:
+    """The file for an entry; None if the change gets none. Raises NotJournaled. Raises UsageError."""
+    directory = None if consent.no_journal else journal_directory(consent.journal)
+    return None if directory is None else JournalFile(directory, _host())
+
+
 class ChangeRecord:
     """The entry of one change of a cluster. Without `consent` or without a journal, nothing is written."""
 
@@ -34,11 +40,8 @@ class ChangeRecord:
     ) -> None:
         """Open the journal, before anyone is asked. Raises NotJournaled. Raises UsageError."""
         self._consent, self._target, self._undoes = consent, target, undoes
-        self._file: JournalFile | None = None
+        self._file = None if consent is None else open_journal(consent)
         self._undo: str | None = None
-        if consent is not None and not consent.no_journal:
-            directory = journal_directory(consent.journal)
-            self._file = None if directory is None else JournalFile(directory, _host())
 
     @contextmanager
     def of(

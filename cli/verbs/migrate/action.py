@@ -11,6 +11,8 @@ import typer
 from cli import stopping
 from cli.consent import PREVIEW, ConsentOptions, ask
 from cli.errors import ExitStatus, UsageError
+from cli.journal.recording import open_journal
+from cli.journal.reversible import irreversible
 from cli.options import OutputOptions, SourceOptions
 from cli.output import arranged, emit, notice, render, write_out
 from cli.progress import Spinner
@@ -26,6 +28,7 @@ from cli.verbs.migrate.fleet_plans import (
     wave_options,
 )
 from cli.verbs.migrate.fleet_run import FleetRun, check_free, journal_of
+from cli.verbs.migrate.journal_entry import MigrationEntry, plan_items
 from cli.verbs.migrate.lines import Lines
 from cli.verbs.migrate.options import FleetOptions, RunOptions
 from cli.verbs.migrate.preview import preview_document, question
@@ -60,6 +63,8 @@ def migrate_groups(
     if consent.place is not None:
         notice(f"the target is {consent.place}")
     prepared = list(plans.prepared.values())
+    for text in irreversible(plan_items(prepared)):
+        notice(text)
     preview = fleet_preview(plans, settings, waves) if is_fleet else preview_document(prepared, settings)
     if not consent.execute or not plans.groups:
         notice(PREVIEW if plans.groups else stopping.NOTHING_DONE)
@@ -68,6 +73,7 @@ def migrate_groups(
     with ExitStack() as stack:
         journal = stack.enter_context(journal_of(named[0])) if is_fleet else None
         check_free(plans)
+        journal_file = open_journal(consent)
         if not consent.is_given:
             waiting = [plans.prepared[one.name] for one in plans.groups if one.phase is GroupPhase.WAITING]
             with stopping.stoppable():
@@ -78,6 +84,7 @@ def migrate_groups(
             fleet=machine,
             options=waves,
             journal=journal,
+            entry=MigrationEntry(journal_file, prepared, settings),
             telling=_telling(output, stack, several=is_fleet),
         )
         status = run.carry_out()

@@ -86,7 +86,16 @@ class BridgeProcess:
         consent = ["--confirm", place.name] if place and place.is_protected and place.name else ["--yes"]
         timeout = ["--timeout", str(self.source.timeout_ms)]
         connection = shlex.split(connection_of(self.source).kohort)
-        options = [*connection, *timeout, "--execute", *consent, "--watch", "--output", "json"]
+        options = [
+            *connection,
+            *timeout,
+            "--execute",
+            *consent,
+            "--no-journal",
+            "--watch",
+            "--output",
+            "json",
+        ]
         return ["bridge", *options, "--", self.group]
 
     def _read(self, process: subprocess.Popen[str]) -> None:

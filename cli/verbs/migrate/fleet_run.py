@@ -19,6 +19,7 @@ from cli.render.document import FORMAT_VERSION
 from cli.verbs.migrate import event_documents as documents
 from cli.verbs.migrate.event_documents import EventDocument, Facts
 from cli.verbs.migrate.fleet_plans import FleetPlans, left_out_data
+from cli.verbs.migrate.journal_entry import MigrationEntry
 from cli.verbs.migrate.prepare import PreparedPlan
 from cli.verbs.migrate.preview import plan_data
 from cli.verbs.migrate.report import HTML, FleetFacts, Unbegun, write_reports
@@ -86,6 +87,28 @@ class Conductor:
             Deadline.stop_all(None)
         self.pass_on(0.0)
         return self._status()
+
+    @property
+    def is_interrupted(self) -> bool:
+        return self._interrupts > 0
+
+    def why_not_finished(self, status: WaveStatus) -> dict[str, str]:
+        """By group, why its plan was not carried out whole."""
+        return {
+            name: self._why_not(name, phase)
+            for name, phase in status.phases.items()
+            if phase is not GroupPhase.FINISHED and name in self.runs
+        }
+
+    def _why_not(self, name: str, phase: GroupPhase) -> str:
+        run = self.begun.get(name)
+        stop = run.status.rollback_stop or run.status.stop if run else None
+        if name in self.failures or stop is None:
+            return str(self.failures.get(name, phase.value))
+        # The message of a failed command has its output, which may contain a secret.
+        return f"stopped by the rule {stop.rule.value}" + (
+            "" if stop.rule is StopRule.HOOK else f": {stop.message}"
+        )
 
     def _status(self) -> WaveStatus:
         return self.fleet.status(datetime.now(UTC), time.monotonic())
@@ -197,6 +220,7 @@ class FleetRun:
     fleet: Fleet
     options: WaveOptions
     journal: EventDirectory | None  # None for one plan
+    entry: MigrationEntry
     telling: Telling
     _heard: "queue.SimpleQueue[EventDocument]" = field(default_factory=queue.SimpleQueue)
     _is_logged: bool = True
@@ -216,6 +240,7 @@ class FleetRun:
         )
         self._note_start()
         status = conductor.conduct()
+        self.entry.end(conductor.why_not_finished(status), is_stopped=conductor.is_interrupted)
         self._note(documents.fleet_ended(status.phases, status.ends, time.monotonic() - began_s))
         conductor.pass_on(0.0)
         pages = list(self._reports.values()) if self.journal is None else list(self._summary(status))
@@ -236,13 +261,17 @@ class FleetRun:
                 if not present.is_rollback:
                     _keep_plan(present)
                 return GroupRun(
-                    prepared=present, settings=self.settings, directory=directory, tell=self._heard.put
+                    prepared=present, settings=self.settings, directory=directory, tell=self._tell
                 )
             except BaseException:
                 directory.close()
                 raise
 
         return make
+
+    def _tell(self, document: EventDocument) -> None:
+        self.entry.hear(document)
+        self._heard.put(document)
 
     def _report(self, run: GroupRun) -> None:
         directory = run.directory.path

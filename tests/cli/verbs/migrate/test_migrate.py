@@ -1,6 +1,7 @@
 """`kohort migrate --execute` on a served group whose members are consumers of librdkafka."""
 
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from cli.journal.entry import paired
+from cli.journal.reader import Journaled, read_journal
 from cli.verbs.migrate.run_directory import RunDirectory
 from cli.verbs.plan.files import read_plan
 from tests.cli.command import Answer, Kohort
@@ -62,6 +65,12 @@ def documents(text: str) -> list[dict[str, Any]]:
     return lines
 
 
+def journaled(group: str) -> list[Journaled]:
+    """The entries about a group."""
+    entries, _ = read_journal(Path(os.environ["XDG_STATE_HOME"]) / "kohort")
+    return [one for one in entries if any(item.group == group for item in one[0].items)]
+
+
 def test_a_plan_is_carried_out_and_its_gates_stay_open(
     kohort: Kohort, members: RestartedGroup, plan: Path
 ) -> None:
@@ -74,6 +83,14 @@ def test_a_plan_is_carried_out_and_its_gates_stay_open(
     for step in range(1, len(end["steps"]) + 1):
         kohort.quick("gate", plan, "--step", str(step), "-b", members.broker.bootstrap).succeeded()
     assert described(kohort, members)["type"] == "consumer"
+    entry, ended = journaled(members.group)[-1]
+    assert ended is not None
+    assert (entry.verb, ended.status.value) == ("migrate", "done")
+    assert [(item.kind.value, item.before, item.after) for item in entry.items] == [
+        ("step", "classic (range)", "consumer")
+    ]
+    assert len(ended.items) == 2
+    assert all(item.at and result.result.value == "done" for item, result in paired(entry, ended)[1:])
     # A second run finds nothing to do.
     assert carry_out(kohort, plan, members).succeeded().stdout.count("is running") == 0
 
@@ -83,6 +100,9 @@ def test_a_run_stops_and_goes_back(kohort: Kohort, members: RestartedGroup, plan
     stopped = carry_out(kohort, plan, members)
     assert stopped.status == 1
     assert "stopped by the rule hook" in stopped.stdout
+    entry, ended = journaled(members.group)[-1]
+    assert "hunter2" not in str((entry, ended))
+    assert "stopped by the rule hook" in str(ended)
     following = [
         line.partition("run next: kohort ")[2] for line in stopped.stdout.splitlines() if "run next" in line
     ]
