@@ -68,9 +68,9 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/coordinator/engine/test_classic_machine.py tests/coordinator/engine/test_consumer_stateful.py \
 		tests/cli/sources/contexts/test_read.py tests/cli/dropin/test_hostile_files.py tests/assignors/test_topology.py
 
-kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS), and kohort record 100 times
+kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS), kohort record 100 times, and changes 100 times
 	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \
-		tests/coordinator/server/test_kept_transactions.py tests/cli/verbs/record
+		tests/coordinator/server/test_kept_transactions.py tests/cli/verbs/record tests/cli/changes/test_kills.py
 
 tabs: $(SETUP) ## Test completion of unusual names in every quoting, in bash, zsh and fish
 	$(LONG) tests/cli/verbs/completion/test_in_shells.py

@@ -17,7 +17,6 @@ from cli import stopping
 from cli.consent import EXPECTED_VARIABLE, PREVIEW, ConsentOptions, ask, digest_of
 from cli.errors import CommandError, ExitStatus, RefusedError
 from cli.journal.entry import ChangedItem, ItemOutcome, ItemResult
-from cli.journal.items import offset_item
 from cli.journal.recording import ChangeRecord
 from cli.journal.reversible import irreversible
 from cli.options import OutputOptions
@@ -27,13 +26,10 @@ from cli.render.document import Column, Document, Table
 from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from groups.counts import counted
 from groups.listing import shown_id
-from groups.model import Group, Offsets, Problem, TopicPartition, commit_of, each_commit, partition_name
-from groups.offsets.model import PlannedChange
+from groups.model import Group, Problem, TopicPartition, partition_name
 from wire.errors import WireError
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from cli.sources.source import Source
     from cli.sources.writer import ClusterWriter, Failed
 
@@ -273,54 +269,6 @@ class WrittenChange(ClusterChange[P]):
 
     @abstractmethod
     def send_through(self, writer: ClusterWriter) -> Iterator[Outcome]: ...
-
-
-Q = TypeVar("Q", bound=PlannedChange)
-
-
-@dataclass(slots=True, kw_only=True)
-class CommittedChange(WrittenChange[Q]):
-    """A `WrittenChange` of committed offsets, which are read again before it is sent."""
-
-    of_all_offsets: ClassVar[bool] = False
-    """Whether the change affects all committed offsets of a group, also those that were not there at the preview."""
-    topic_ids: Mapping[str, UUID] = field(default_factory=dict)  # In the preview, as far as they are known
-    now: dict[str, Offsets] = field(default_factory=dict)  # The committed offsets when they were read again
-
-    @abstractmethod
-    def committed_before(self, plan: Q) -> Mapping[TopicPartition, int | None]:
-        """The committed offsets in the preview that the change of a group depends on."""
-
-    def check_again(self, *, was_asked: bool) -> None:
-        # What could not be read for the preview cannot be compared with it.
-        unread = {problem.group for problem in self.problems}
-        known = (plan for plan in self.plans_to_apply if plan.group not in unread)
-        plans = [plan for plan in known if plan.described.offsets is not None]
-        before = {plan.group: self.committed_before(plan) for plan in plans}
-        if self.writer is None or not before:
-            return
-        gone = self.writer.replaced_topics(self.topic_ids)
-        self.blocked = {
-            (group, partition): gone[partition[0]]
-            for group, places in before.items()
-            for partition in places
-            if partition[0] in gone
-        }
-        self.now, problems = self.writer.committed([plan.described for plan in plans])
-        self.unread += [problem for problem in problems if problem.group in before]
-        self.held = {*self.held, *self.failing}
-        for group, offsets in self.now.items():
-            committed = {partition: commit.position for partition, commit in each_commit(offsets)}
-            for partition in sorted({*before[group], *(committed if self.of_all_offsets else ())}):
-                shown, offset = before[group].get(partition), committed.get(partition)
-                if shown != offset and partition[0] not in gone:
-                    subject = f"{group}, {partition_name(partition)}"
-                    self.compared(subject, group, shown, offset, was_asked=was_asked)
-
-    def offset_item(self, plan: Q, partition: TopicPartition, after: int | None) -> ChangedItem:
-        group = plan.described
-        commit = commit_of(self.now.get(group.id, group.offsets), partition)
-        return offset_item(group, partition, commit, after, self.topic_ids.get(partition[0]))
 
 
 def carry_out(

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cli.changing import GROUPS_NAMED, CommittedChange, Outcome, Part, carry_out, group_fields
+from cli.changing import GROUPS_NAMED, Outcome, Part, carry_out, group_fields
+from cli.committed_change import CommittedChange
 from cli.consent import EmptyGroupConsent
 from cli.errors import UsageError
 from cli.journal.entry import ChangedItem, ItemKind

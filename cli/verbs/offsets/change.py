@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import ClassVar, TypeVar
 
-from cli.changing import CommittedChange, Outcome, Part, group_fields
+from cli.changing import Outcome, Part, group_fields
+from cli.committed_change import CommittedChange
 from cli.journal.entry import ChangedItem, ItemKind
 from cli.journal.items import topic_items
 from cli.render.document import Document, Table, columns, fields
