@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from cli.changing import Change, CommittedChange
+from cli.changing import Change
+from cli.committed_change import CommittedChange
 from cli.errors import CommandError
 from cli.journal.entry import ChangedItem, ItemResult
 from cli.verbs.config.action import ConfigChange

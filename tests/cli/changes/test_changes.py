@@ -15,7 +15,7 @@ from tests.cli.changes.scene import CHANGES, Change, Scene
 from tests.cli.command import Kohort, words
 from tests.kafka.members import fresh_name
 from tests.kafka.turnstile import Decide, Move
-from tests.support.long import IS_LONG
+from tests.support.long import IS_LONG, LONG
 from tests.support.terminals import Shown, on_terminal, read_to_end, resize
 from wire.messages.schemas.classic_groups import LEAVE_GROUP
 from wire.messages.schemas.cluster import INCREMENTAL_ALTER_CONFIGS
