@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import typer
 
 from cli.errors import ExitStatus, NoGroupFound, UsageError, exit_status, is_expected
-from cli.options import ClustersOptions, OutputOptions, SourceOptions
+from cli.options import OutputOptions, SourceOptions
 from cli.output import about, emit, notice
 from groups.listing import Cause, Problem
 
@@ -24,7 +24,7 @@ Answer: TypeAlias = "tuple[Document, ExitStatus]"
 
 def emit_answer(
     answer: Callable[[SourceOptions], Answer],
-    source: ClustersOptions,
+    source: SourceOptions,
     output: OutputOptions,
     finish: Callable[[Document], Document] = lambda document: document,
 ) -> None:
@@ -35,7 +35,7 @@ def emit_answer(
     emit(document, output, status)
 
 
-def answer_of_all(answer: Callable[[SourceOptions], Answer], source: ClustersOptions) -> Answer:
+def answer_of_all(answer: Callable[[SourceOptions], Answer], source: SourceOptions) -> Answer:
     """One answer about all clusters, with a problem for each that failed; exits if none can be read. UsageError if
     all refuse the options."""
     from cli.render.merge import merged

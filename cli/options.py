@@ -106,9 +106,10 @@ class SourceOptions(NamedSource):
     ] = 30_000
     place: SourceOrigin | None = None  # Not an option: the origin of a source that no option names
     timeout_is_chosen: bool = False  # Not an option: whether an option, variable or context sets it
+    clusters: tuple[str, ...] = ()  # Not an option: the names of several contexts (`ClustersOptions`)
 
 
-OF_CLUSTERS = ("list", "lag", "describe", "diagnose", "why", "plan", "exporter")
+OF_CLUSTERS = ("list", "lag", "describe", "diagnose", "why", "plan", "exporter", "top")
 """Commands that have `ClustersOptions`."""
 
 
@@ -121,7 +122,6 @@ class ClustersOptions(SourceOptions):
         _source("--context", "Context to use, or several, read side by side; kohort context list.", "NAME,…"),
     ] = None
     all_contexts: Annotated[bool, _source("--all-contexts", "Read every context, side by side.")] = False
-    clusters: tuple[str, ...] = ()  # Not an option: the names of several contexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from cli.options import (
     OutputOptions,
     RepeatOptions,
     SelectionOptions,
+    SourceOptions,
     option,
 )
 
@@ -90,7 +91,7 @@ def list_lag(
 
 def show_list(
     selection: SelectionOptions,
-    source: ClustersOptions,
+    source: SourceOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
     *,

@@ -121,11 +121,12 @@ def _named_contexts(options: SourceOptions) -> tuple[str, list[str]]:
     return "--context", list(dict.fromkeys(name.strip() for name in (options.context or "").split(",")))
 
 
-def of_cluster(options: ClustersOptions, name: str) -> SourceOptions:
+def of_cluster(options: SourceOptions, name: str) -> SourceOptions:
     """The source of one of several contexts. Raises UsageError. Raises ConfigFileError."""
     shared = {field.name: getattr(options, field.name) for field in fields(SourceOptions)}
     return resolve_source(
-        SourceOptions(**shared | {"context": name}), timeout_is_typed=options.timeout_is_chosen
+        SourceOptions(**shared | {"context": name, "clusters": ()}),
+        timeout_is_typed=options.timeout_is_chosen,
     )
 
 

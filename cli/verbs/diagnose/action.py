@@ -9,7 +9,7 @@ from pathlib import Path
 from cli.clusters import Answer, emit_answer
 from cli.errors import ExitStatus, UsageError
 from cli.findings import finding_data, finding_item, hidden_notes, since_text
-from cli.options import ClustersOptions, OutputOptions, SelectionOptions, SourceOptions
+from cli.options import OutputOptions, SelectionOptions, SourceOptions
 from cli.output import notice
 from cli.render.document import VERBOSE, Block, Document, Heading, Table, Text, columns, fields, table_of
 from cli.render.lines import Role
@@ -38,7 +38,7 @@ from groups.times import duration_text
 
 
 def diagnose_groups(
-    selection: SelectionOptions, options: DiagnoseOptions, source: ClustersOptions, output: OutputOptions
+    selection: SelectionOptions, options: DiagnoseOptions, source: SourceOptions, output: OutputOptions
 ) -> None:
     """Print diagnoses of the selected groups, or of those in a recording; exits with FALSE if there is an error."""
     thresholds = Thresholds(

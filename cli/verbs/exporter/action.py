@@ -14,7 +14,7 @@ import typer
 
 from cli.clusters import side_by_side
 from cli.errors import CommandError, ExitStatus, UsageError, is_expected
-from cli.options import ClustersOptions, SourceOptions
+from cli.options import SourceOptions
 from cli.output import about, notice, write_out
 from cli.polls.reading import LagTimes, PollResult, Scope, read_groups
 from cli.selection import ReusableSource, is_live, name_filter
@@ -39,7 +39,7 @@ SHOWN_PROBLEMS = 5
 LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
 
 
-def export(options: ExporterOptions, source: ClustersOptions) -> None:
+def export(options: ExporterOptions, source: SourceOptions) -> None:
     """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once; UNREADABLE if `--once` was incomplete."""
     guard = _guard(options)
     textfile = _textfile(options)

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperOption
 
 from cli.errors import ExitStatus, UsageError
-from cli.options import ClustersOptions, OutputOptions, SelectionOptions, SourceOptions
+from cli.options import OutputOptions, SelectionOptions, SourceOptions
 from cli.progress import each_shown
 from cli.render.document import Document
 from cli.render.output_format import PAGES
@@ -59,7 +59,7 @@ def connection_of(source: SourceOptions) -> ClusterOptions:
     )
 
 
-def check_clusters(source: ClustersOptions, selection: SelectionOptions, svg: Path | None) -> None:
+def check_clusters(source: SourceOptions, selection: SelectionOptions, svg: Path | None) -> None:
     """UsageError for options of one plan with several clusters."""
     if source.clusters and (svg is not None or is_single(selection)):
         what = "a runbook is" if svg is None else "--svg draws"

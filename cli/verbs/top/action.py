@@ -2,15 +2,15 @@
 
 import os
 import sys
-from dataclasses import fields
 
 import typer
 
 from cli.errors import UsageError
-from cli.options import ClustersOptions, OutputOptions, RepeatOptions, SourceOptions
+from cli.options import OutputOptions, RepeatOptions, SourceOptions
 from cli.output import notice
 from cli.render.redraw import can_draw
 from cli.verbs.top.options import TopOptions
+from cli.verbs.why.reading import is_file
 from cli.web_guard_options import GuardOptions, refuse_guard
 from wire.extras import install_command, is_installed
 
@@ -30,13 +30,15 @@ def run_top(options: TopOptions, guard: GuardOptions, source: SourceOptions) -> 
             term = os.environ.get("TERM")
             what = f"TERM={term} is a terminal without screens" if term else "TERM is not set"
             notice(f"{what}: the list is printed once")
-        of_one = ClustersOptions(**{field.name: getattr(source, field.name) for field in fields(source)})
-        show_list(options.selection, of_one, OutputOptions(), RepeatOptions(), lag=True)
+        show_list(options.selection, source, OutputOptions(), RepeatOptions(), lag=True)
         return
     if not is_installed(EXTRA):
         raise UsageError(f"kohort top needs packages that are not installed. Run: `{install_command(EXTRA)}`")
     if options.allow_changes and options.read_only:
         raise UsageError("--allow-changes and --read-only cannot be used together")
+    if source.clusters and (options.web or is_file(options)):
+        what = "--web serves" if options.web else "--journal and --replay show"
+        raise UsageError(f"{what} one cluster: name one context")
     if options.web:
         from cli.verbs.top.web import serve_top
 

@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from threading import Thread
@@ -11,20 +10,19 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.filter import Monochrome, NoColor
-from textual.message import Message
 from textual.screen import Screen
 
 from cli.errors import UsageError, is_expected
 from cli.options import SourceOptions
-from cli.selection import ReusableSource
 from cli.times import moment
-from cli.verbs.top.choice import GroupsToShow, opened_group
+from cli.verbs.top.choice import opened_group
 from cli.verbs.top.completions import Known
-from cli.verbs.top.host import Host
+from cli.verbs.top.looking import LookingApp, NewSight
 from cli.verbs.top.moments import ReadPast, moment_text, read_past, read_recent
 from cli.verbs.top.options import EVERY_GROUP, TopOptions
 from cli.verbs.top.poller import Poller
 from cli.verbs.top.screens.cluster import ClusterScreen
+from cli.verbs.top.screens.clusters import ClustersScreen
 from cli.verbs.top.screens.command_line import CommandLine, Opened
 from cli.verbs.top.screens.contexts import ContextsScreen
 from cli.verbs.top.screens.finding import FindingScreen
@@ -38,7 +36,7 @@ from cli.verbs.top.screens.partition import PartitionScreen
 from cli.verbs.top.screens.plan import PlanScreen
 from cli.verbs.top.screens.topic import TopicScreen
 from cli.verbs.top.screens.topics import TopicsScreen
-from cli.verbs.top.sight import HOUR_MS, Sight
+from cli.verbs.top.sight import HOUR_MS
 from cli.verbs.top.theme import first_theme, is_colorless, theme_after
 from cli.verbs.top.words import KohortCommand
 from cli.verbs.why.reading import is_file
@@ -62,15 +60,7 @@ SCREENS: dict[str, Callable[..., Screen[None]]] = {
 }
 
 
-class NewSight(Message):
-    """A poll has brought something new."""
-
-    def __init__(self, poller: Poller, sight: Sight) -> None:
-        super().__init__()
-        self.poller, self.sight = poller, sight
-
-
-class TopApp(Host):
+class TopApp(LookingApp):
     TITLE = "kohort top"
     ENABLE_COMMAND_PALETTE = False
     CSS = """
@@ -121,29 +111,20 @@ class TopApp(Host):
         theme = first_theme(os.environ, self.console.color_system)
         if theme is not None:
             self.theme = theme
-        self.options, self.is_read_only = options, options.read_only
         self.failure: Exception | None = None
-        self._has_answered = False
         self._drawn_s, self.is_drawn = 0.0, True
-        self._open(source, GroupsToShow(options.selection))
-
-    def _open(self, source: SourceOptions, choice: GroupsToShow) -> None:
-        as_of_ms = moment(source.as_of, "--as-of")
-        if as_of_ms is not None:
-            source = replace(source, as_of=str(as_of_ms))
-        self.source, self._choice = source, choice
-        opened = ReusableSource(source, self._report)
-        self.poller = Poller(opened, self.options.every, self._seen, self.now_ms, choice, as_of_ms)
-        file = self.options.journal or self.options.replay
-        self.sight = self.poller.sight if file is None else Sight(source=str(file))
-        self._asks_recent = is_file(self.options) or source.snapshot is not None  # They have no other records
-        self.past: ReadPast | None = None
-        self._past_ms = 0
-        self.activity = ""
+        self.begin(source, options)
+        self._has_answered = bool(self.clusters)  # One that never answers is not the end
 
     def on_mount(self) -> None:
+        group = opened_group(self.options.selection)
+        if self.clusters:
+            self.push_screen(ClustersScreen(group))
+            for poller in self.pollers:
+                poller.start()
+            return
         self.push_screen(GroupsScreen())
-        if group := opened_group(self.options.selection):
+        if group:
             self.open_screen("group", group)
         self._start()
 
@@ -154,43 +135,36 @@ class TopApp(Host):
             self.poller.start()
 
     def on_unmount(self) -> None:
-        self.poller.stop()
+        for poller in self.pollers:
+            poller.stop()
 
     def switch_source(self, source: SourceOptions) -> None:
         if self.is_web:
             raise UsageError("a page in a browser shows one source: start kohort top --web for the other one")
+        if self.clusters:
+            raise UsageError(
+                "these screens show the clusters that they were started with: Enter opens a group"
+            )
         if self._is_changing():
             return
         moment(source.as_of, "--as-of")  # A source that cannot be is refused before this one is left
         self.poller.stop()
         self.options = replace(self.options, selection=EVERY_GROUP, journal=None, replay=None)
-        self._open(source, GroupsToShow(EVERY_GROUP))
+        self.open(source)
         self._start()
         while len(self.screen_stack) > 2:
             self.pop_screen()
 
-    def _seen(self, sight: Sight) -> None:
-        """In the poller's thread."""
-        self.post_message(NewSight(self.poller, sight))
-
-    def _report(self, text: str) -> None:
-        """A notice of the source, in the poller's thread."""
-        self._call(partial(self.notify, text, markup=False))
-
-    def _call(self, call: Callable[[], object]) -> None:
-        """From another thread, without waiting for it; nothing if the screens are gone."""
-        if self._loop is not None and self.is_running:
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self.call_later, call)
-
     def on_new_sight(self, message: NewSight) -> None:
         if message.poller is not self.poller or message.sight.past_ms != self.poller.sight.past_ms:
-            return  # of the cluster before, or of another moment
+            if isinstance(self.screen, ClustersScreen):
+                self._draw_soon()
+            return  # of another cluster, or of another moment
         self.sight, error = message.sight, self.poller.error
         if self.sight.at_ms is not None and not self.sight.failure:
             self._has_answered = True
-            if self.sight.cluster is not None and not self._asks_recent:
-                self._asks_recent = True
+            if self.sight.cluster is not None and not self.asks_recent:
+                self.asks_recent = True
                 Thread(
                     target=self._read_recent, args=(self.poller, self.sight.cluster.id), daemon=True
                 ).start()
@@ -217,6 +191,11 @@ class TopApp(Host):
 
     # The past
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("step", "time") and isinstance(self.screen, ClustersScreen):
+            return False  # The past is that of one cluster, of which a group is open
+        return super().check_action(action, parameters)
+
     def action_step(self, by: int) -> None:
         """To the rebalance before or after the moment shown, of the group on screen, or of all."""
         self._with_past(partial(self._step, by))
@@ -232,7 +211,7 @@ class TopApp(Host):
 
     def action_live(self) -> None:
         """To the present; of a file, to its end."""
-        self._past_ms, self.activity = 0, ""  # What is being read is not waited for
+        self.past_ms, self.activity = 0, ""  # What is being read is not waited for
         if is_file(self.options):
             self.past = None
             self._with_past(self._show_end)
@@ -262,11 +241,11 @@ class TopApp(Host):
     def _is_stepped(self, group: str) -> bool:
         """Whether a group is on screen: the one that the screen is about, or one of the list."""
         subject = getattr(self.screen, "group", None)
-        return self._choice.includes(group) if subject is None else group == subject
+        return self.choice.includes(group) if subject is None else group == subject
 
     def _with_past(self, then: Callable[[ReadPast], None], since_ms: int | None = None) -> None:
         """Read the past in a thread, and continue with it. What was read is kept while a moment of it is shown."""
-        is_shown = self.sight.past_ms is not None or self.now_ms() - self._past_ms <= KEPT_MS
+        is_shown = self.sight.past_ms is not None or self.now_ms() - self.past_ms <= KEPT_MS
         if self.past is not None and is_shown and since_ms is None:
             then(self.past)
             return
@@ -283,7 +262,7 @@ class TopApp(Host):
             past = read_past(self.options, self.source, self.now_ms(), since_ms)
         except Exception as error:
             past = error
-        self._call(partial(self._have_past, poller, then, past))
+        self.call(partial(self._have_past, poller, then, past))
 
     def _have_past(
         self, poller: Poller, then: Callable[[ReadPast], None], past: ReadPast | Exception
@@ -292,7 +271,7 @@ class TopApp(Host):
             return  # It is not waited for any more
         self.activity = ""
         if isinstance(past, ReadPast):
-            self.past, self._past_ms = past, self.now_ms()
+            self.past, self.past_ms = past, self.now_ms()
             then(past)
         elif not is_expected(past) or (is_file(self.options) and not self._has_answered):
             self._fail(past)
@@ -315,7 +294,7 @@ class TopApp(Host):
             if isinstance(group := getattr(screen, "group", None), str):
                 return group
             if isinstance(screen, GroupsScreen):
-                return screen.grid.key
+                return screen.group_key
         return None
 
     def run_command(self, command: KohortCommand) -> None:
@@ -375,8 +354,10 @@ class TopApp(Host):
         return any(isinstance(screen, ChangeScreen) and screen.stays() for screen in self.screen_stack)
 
     def action_pause(self) -> None:
-        self.poller.is_paused = not self.poller.is_paused
-        self.poller.refresh()
+        is_paused = not self.poller.is_paused
+        for poller in self.pollers:
+            poller.is_paused = is_paused
+            poller.refresh()
 
     def action_theme(self) -> None:
         self.theme = theme_after(self.theme)
@@ -385,4 +366,5 @@ class TopApp(Host):
         if is_file(self.options):
             self.action_live()
         else:
-            self.poller.refresh()
+            for poller in self.pollers:
+                poller.refresh()

@@ -55,10 +55,6 @@ class GroupRows:
         return GridTable(columns=GROUP_COLUMNS, rows=[row for _, _, row in self._made.values()])
 
 
-def has_problem(row: GridRow) -> bool:
-    return row.roles.get(HEALTH) in (Role.WARNING, Role.BAD)
-
-
 def _group_row(listing: GroupListing, seen: SeenGroup | None, rebalances: tuple[int, bool] | None) -> GridRow:
     health = health_of(seen)
     roles = {STATE: role_of("STATE")(listing.state.value)}

@@ -2,6 +2,7 @@
 methods without a body are those of `TopApp`."""
 
 import time
+from collections.abc import Mapping
 
 from textual.notifications import SeverityLevel
 
@@ -81,6 +82,15 @@ class Host(EndingApp):
 
     def filter_groups(self, text: str) -> None:
         """The list of groups, filtered."""
+        raise NotImplementedError
+
+    def turn_to(self, cluster: str) -> None:
+        """Look at one of the clusters that the list shows: what is shown and done is of this one."""
+        raise NotImplementedError
+
+    @property
+    def sights(self) -> Mapping[str, Sight]:
+        """What is known of each of several clusters; empty if there is one."""
         raise NotImplementedError
 
     def switch_source(self, source: SourceOptions) -> None:

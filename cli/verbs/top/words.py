@@ -45,7 +45,7 @@ CHANGES = {
 CONSENT = ("--execute", "--yes", "-y", "--confirm")
 SOURCE = (
     *("--bootstrap-server", "-b", "--command-config", "--snapshot", "--embedded", "--log-dir", "--as-of"),
-    *("--topics", "--context"),
+    *("--topics", "--context", "--all-contexts", "--compare"),
 )
 WRITING = ("--svg", "--output-dir", "--raw", "--raw-key", "--out")
 ENDLESS = ("--watch",)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cli.errors import ExitStatus, UsageError
-from cli.options import ClustersOptions, OutputOptions, RepeatOptions, SourceOptions
+from cli.options import OutputOptions, RepeatOptions, SourceOptions
 
 if TYPE_CHECKING:
     from cli.render.document import Document
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def show_read(
     read_document: Callable[[Source], Document],
-    options: ClustersOptions,
+    options: SourceOptions,
     output: OutputOptions,
     repeat: RepeatOptions,
     finish: Callable[[Document], Document] = lambda document: document,

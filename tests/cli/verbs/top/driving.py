@@ -120,7 +120,7 @@ def drive(
     """Open it on a source, and run a course of keys and checks on it. With `at_ms` it is always that time."""
 
     async def run() -> T:
-        app = DrivenApp(resolve_source(source), options, at_ms)
+        app = DrivenApp(source if source.clusters else resolve_source(source), options, at_ms)
         async with app.run_test(size=size, notifications=True) as pilot:
             driven = Driven(app, pilot)
             await driven.wait_for(lambda: app.sight.at_ms or app.sight.failure, "the first list")

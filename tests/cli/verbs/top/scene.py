@@ -46,7 +46,7 @@ def _sample() -> dict[str, Any]:
 def staged() -> Iterator[None]:
     """Snapshots are read as a cluster is: at each reading, and records have times."""
     with (
-        patch("cli.verbs.top.app.ReusableSource", Stage),
+        patch("cli.verbs.top.looking.ReusableSource", Stage),
         patch.object(SavedSource, "next_records", _next_records),
     ):
         yield

@@ -19,7 +19,7 @@ def test_no_path_and_no_other_source_is_named_in_a_browser(name: str) -> None:
             elif parameter.is_flag:
                 words = [parameter.opts[0]]
             else:
-                words = [f"{parameter.opts[0]}=x"]
+                words = [parameter.opts[0], *["x"] * parameter.nargs]
             assert out_of_reach([*name.split(), *words]) is not None, words
 
 
