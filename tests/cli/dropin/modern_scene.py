@@ -94,6 +94,8 @@ def streams_scene(broker: Broker, names: Mapping[str, str]) -> Iterator[ChangeSc
             assert not any(commit_offsets(client, {group: commits}).found[group].values())
 
         def state() -> object:
+            last = fresh_name("last")  # A broker shows what happened to topics in its order
+            create_topics(broker, {last: 1})
             topics = client.metadata().topics
             return fetch_offsets(client, [group]), changelog in topics, describe(broker, group) is not None
 
