@@ -38,6 +38,27 @@ class ParsedFlags:
         """The values of a flag that may be repeated."""
         return self.values.get(flag, [])
 
+    def single(self, flag: str, error: type[Exception] = BadValue) -> str | None:
+        """The value of a flag that may have at most one; None if it has none."""
+        values = self.all(flag)
+        if len(values) > 1:
+            raise error(f"Found multiple arguments for option {flag}, but you asked for only one")
+        return values[0] if values else None
+
+    def exclude(self, flag: str, *others: str) -> None:
+        """Refuse a flag with one of some others. Raises ToolUsageError, as the next ones do."""
+        for other in others:
+            if self.has(flag) and self.has(other):
+                raise ToolUsageError(f'Option "[{flag}]" can\'t be used with option "[{other}]"')
+
+    def at_most_one(self, *kind: str) -> None:
+        for flag in kind:
+            self.exclude(flag, *(other for other in kind if other != flag))
+
+    def require_one(self, action: str, *others: str) -> None:
+        if not self.has(*others):
+            raise ToolUsageError(f"Option [{action}] takes one of these options: {listed(others)}")
+
 
 def read_flags(
     arguments: Sequence[str],
@@ -110,33 +131,9 @@ def read_command(
     return flags
 
 
-def check_exclusive(flag: str, others: Sequence[str], flags: ParsedFlags) -> None:
-    for other in others:
-        if flags.has(flag) and flags.has(other):
-            raise ToolUsageError(f'Option "[{flag}]" can\'t be used with option "[{other}]"')
-
-
-def check_at_most_one(flags_of_one_kind: Sequence[str], flags: ParsedFlags) -> None:
-    for flag in flags_of_one_kind:
-        check_exclusive(flag, [other for other in flags_of_one_kind if other != flag], flags)
-
-
-def check_one_of(action: str, others: Sequence[str], flags: ParsedFlags) -> None:
-    if not flags.has(*others):
-        raise ToolUsageError(f"Option [{action}] takes one of these options: {listed(others)}")
-
-
 def listed(flags: Sequence[str]) -> str:
     """`[group], [topic]`, sorted as by the tools."""
     return ", ".join(f"[{flag}]" for flag in sorted(flags))
-
-
-def single_value(flag: str, flags: ParsedFlags, error: type[Exception] = BadValue) -> str | None:
-    """The value of a flag that may have at most one; None if it has none."""
-    values = flags.all(flag)
-    if len(values) > 1:
-        raise error(f"Found multiple arguments for option {flag}, but you asked for only one")
-    return values[0] if values else None
 
 
 def long_value(flag: str, text: str) -> int:

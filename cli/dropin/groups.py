@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from cli.dropin.cluster import list_groups
 from cli.dropin.errors import ToolUsageError
-from cli.dropin.flags import Value, check_exclusive, known_flags, read_command, single_value
+from cli.dropin.flags import Value, known_flags, read_command
 from cli.dropin.main import KafkaTool, run_tool
 from cli.dropin.parse import Options, only_action, options_of
 from cli.dropin.printing import purpose_and_usage, row, safe_lines, width_of
@@ -33,14 +33,14 @@ def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line, as cli.dropin.parse.parse does for kohort-consumer-groups."""
     flags = read_command(arguments, FLAGS, purpose_and_usage(_USAGE)[0], required="bootstrap-server")
     action = only_action(flags, "--list.")
-    kind = single_value("group-type", flags, ToolUsageError)
+    kind = flags.single("group-type", ToolUsageError)
     if kind is not None and kind.lower() not in [known.value for known in _TYPES]:
         raise ToolUsageError("--group-type must be a valid group type.")
     for flag in _OF_A_KIND:
         others = [*_OF_A_KIND, "group-type", "protocol"]
-        check_exclusive(flag, sorted(other for other in others if other != flag), flags)
+        flags.exclude(flag, *sorted(other for other in others if other != flag))
     for flag in ("bootstrap-server", "command-config"):
-        single_value(flag, flags, ToolUsageError)
+        flags.single(flag, ToolUsageError)
     return options_of(action, flags)
 
 
@@ -48,7 +48,7 @@ def run_list(options: Options, source: LiveSource) -> int:
     """Print the groups that the flags select; the status of reading them."""
     listed, status = list_groups(source, *GroupType)
     flags = options.flags
-    kind, protocol = single_value("group-type", flags), single_value("protocol", flags)
+    kind, protocol = flags.single("group-type"), flags.single("protocol")
     kinds = [selects for flag, selects in _OF_A_KIND.items() if flags.has(flag)]
     rows = [
         (

@@ -10,14 +10,10 @@ from cli.dropin.errors import BadValue, ToolUsageError
 from cli.dropin.flags import (
     ParsedFlags,
     Value,
-    check_at_most_one,
-    check_exclusive,
-    check_one_of,
     known_flags,
     listed,
     long_value,
     read_command,
-    single_value,
 )
 from cli.dropin.printing import print_remark
 from cli.dropin.wording import wording
@@ -130,7 +126,7 @@ def parse(arguments: Sequence[str]) -> Options:
     flags = read_command(arguments, FLAGS, wording().purpose, only_with=ONLY_WITH, aliases=aliases)
     actions = [action for action in Action if flags.has(action.value)]
     if actions == [Action.DESCRIBE, Action.VALIDATE_REGEX] and flags.has("bootstrap-server"):
-        check_exclusive("group", ["all-groups"], flags)
+        flags.exclude("group", "all-groups")
         return _validation(flags)
     _check_combination(flags)
     action = only_action(flags, ", ".join(f"--{action.value}" for action in Action))
@@ -151,7 +147,7 @@ def _validation(flags: ParsedFlags) -> Options:
     servers, config = flags.all("bootstrap-server"), flags.all("command-config")
     return Options(
         action=Action.VALIDATE_REGEX,
-        regex=single_value("validate-regex", flags, ToolUsageError),
+        regex=flags.single("validate-regex", ToolUsageError),
         bootstrap_server=servers[0] if servers else "",
         command_config=Path(config[0]) if config else None,
         groups=tuple(flags.all("group")) if describes else (),
@@ -165,7 +161,7 @@ def _check_combination(flags: ParsedFlags) -> None:
     if flags.has("describe"):
         check_describe(flags, "members", "offsets", "state")
     if flags.has("delete"):
-        check_one_of("delete", ("all-groups", "group"), flags)
+        flags.require_one("delete", "all-groups", "group")
         if flags.has("topic"):
             what = "topic-specific offset deletion from a consumer group"
             raise ToolUsageError(f"The consumer does not support {what}.")
@@ -175,11 +171,11 @@ def _check_combination(flags: ParsedFlags) -> None:
         check_execution(flags)
         if not flags.has("dry-run", "execute"):
             print_remark(NO_EXECUTE)
-        check_one_of("reset-offsets", ("all-groups", "group"), flags)
-        check_at_most_one(SCENARIOS, flags)
-    check_exclusive("group", ["all-groups"], flags)
-    check_exclusive("group", ["list"], flags)
-    check_exclusive("topic", ["describe", "list"], flags)
+        flags.require_one("reset-offsets", "all-groups", "group")
+        flags.at_most_one(*SCENARIOS)
+    flags.exclude("group", "all-groups")
+    flags.exclude("group", "list")
+    flags.exclude("topic", "describe", "list")
 
 
 def check_execution(flags: ParsedFlags, *, required: bool = False) -> None:
@@ -192,22 +188,22 @@ def check_execution(flags: ParsedFlags, *, required: bool = False) -> None:
 
 def check_describe(flags: ParsedFlags, *parts: str) -> None:
     """Refuse a description of no group, of several `parts`, or of groups in a state."""
-    check_one_of("describe", ("all-groups", "group"), flags)
+    flags.require_one("describe", "all-groups", "group")
     if sum(map(flags.has, parts)) > 1:
         raise ToolUsageError(f"Option [describe] takes at most one of these options: {listed(parts)}")
-    if flags.has("state") and single_value("state", flags, ToolUsageError) is not None:
+    if flags.has("state") and flags.single("state", ToolUsageError) is not None:
         raise ToolUsageError("Option [describe] does not take a value for [state]")
 
 
 def options_of(action: Action, flags: ParsedFlags, *, topics: str = "topic") -> Options:
     """The options, checked in the tool's order. `topics`: the flag that names topics."""
-    config = single_value("command-config", flags)
-    server = single_value("bootstrap-server", flags)
+    config = flags.single("command-config")
+    server = flags.single("bootstrap-server")
     offsets = [long_value("to-offset", text) for text in flags.all("to-offset")]
     files, moments = flags.all("from-file"), flags.all("to-datetime")
     _check_named(server or "", config, files)
     switches: dict[str, Any] = {flag.replace("-", "_"): flags.has(flag) for flag in _SWITCHES}
-    duration, shift, timeout = (single_value(flag, flags) for flag in ("by-duration", "shift-by", "timeout"))
+    duration, shift, timeout = (flags.single(flag) for flag in ("by-duration", "shift-by", "timeout"))
     return Options(
         action=action,
         bootstrap_server=server or "",
@@ -216,8 +212,8 @@ def options_of(action: Action, flags: ParsedFlags, *, topics: str = "topic") -> 
         topics=tuple(flags.all(topics)),
         flags=flags,
         **switches,
-        state=(single_value("state", flags) or "") if flags.has("state") else None,
-        type=(single_value("type", flags) or "") if flags.has("type") else None,
+        state=(flags.single("state") or "") if flags.has("state") else None,
+        type=(flags.single("type") or "") if flags.has("type") else None,
         to_offset=offsets[0] if offsets else None,
         from_file=Path(files[0]) if files else None,
         to_datetime=moments[0] if moments else None,

@@ -209,22 +209,22 @@ class Reset:
         committed = self.committed(name) if needs_committed else {}
         places = self.scope(committed)
         self.check(places)
-        scenario = scenario_of(options, lambda: self._plan)
+        scenario = scenario_of(options, lambda: self.plan)
         if isinstance(scenario, ToListed):
             places = self._planned(name)
         places = sorted(places, key=lambda partition: (cluster.by_name(partition[0]), partition[1]))
         positions = Positions(
-            earliest=self._offsets(places, EARLIEST),
-            end=self._offsets(places, LATEST),
-            at=self._offsets(places, OffsetSpec(scenario.at_ms)) if isinstance(scenario, ToTime) else {},
+            earliest=self.offsets(places, EARLIEST),
+            end=self.offsets(places, LATEST),
+            at=self.offsets(places, OffsetSpec(scenario.at_ms)) if isinstance(scenario, ToTime) else {},
         )
         offsets = new_offsets(scenario, name, places, committed, positions)
         if options.execute and offsets:
-            self._commit(name, offsets)
+            self.commit(name, offsets)
             self.made.append(name)
         return offsets
 
-    def _offsets(self, places: Sequence[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
+    def offsets(self, places: Sequence[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
         if not places:
             return {}
         answers = offsets_at(self.client, places, [spec])
@@ -266,11 +266,11 @@ class Reset:
 
     def _planned(self, group: str) -> list[TopicPartition]:
         """The partitions that the file lists for a group; an error is printed if there are none."""
-        if group not in self._plan:
+        if group not in self.plan:
             printing.print_error(f"No reset plan for group {group} found{wording().end}")
             self.status = max(self.status, ExitStatus.UNREADABLE)
             return []
-        places = list(self._plan[group])
+        places = list(self.plan[group])
         self.topics.describe(topic for topic, _ in places)
         for partition in places:
             topic, name = partition[0], partition_name(partition)
@@ -287,7 +287,7 @@ class Reset:
         return places
 
     @cached_property
-    def _plan(self) -> Resets:
+    def plan(self) -> Resets:
         path = self.options.from_file
         return {} if path is None else read_plan(path, self.options.groups)
 
@@ -299,7 +299,7 @@ class Reset:
         }
         return commit_offsets(self.client, commits)
 
-    def _commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+    def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         answers = self.send({group: offsets})
         if group in answers.failed:
             failure = answers.failed[group]

@@ -17,12 +17,8 @@ from cli.dropin.errors import (
 from cli.dropin.flags import (
     ParsedFlags,
     Value,
-    check_at_most_one,
-    check_exclusive,
-    check_one_of,
     known_flags,
     read_command,
-    single_value,
 )
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import Action, Options, check_describe, check_execution, only_action, options_of
@@ -103,12 +99,12 @@ def _check(flags: ParsedFlags) -> None:
         check_execution(flags, required=True)
         if not flags.has("group"):
             raise ToolUsageError("Option [reset-offsets] takes the option: [group]")
-        check_one_of("reset-offsets", _SCOPES, flags)
-        check_at_most_one(_SCOPES, flags)
-        check_one_of("reset-offsets", _SCENARIOS, flags)
-        check_at_most_one(_SCENARIOS, flags)
-    check_exclusive("group", ["all-groups", "list"], flags)
-    check_exclusive("topic", ["describe", "list"], flags)
+        flags.require_one("reset-offsets", *_SCOPES)
+        flags.at_most_one(*_SCOPES)
+        flags.require_one("reset-offsets", *_SCENARIOS)
+        flags.at_most_one(*_SCENARIOS)
+    flags.exclude("group", "all-groups", "list")
+    flags.exclude("topic", "describe", "list")
 
 
 _GROUPS = ToolGroups(
@@ -229,7 +225,7 @@ _OF_A_TOPIC = (3, 29)
 
 def delete_offsets(options: Options, source: LiveSource) -> int:
     """Delete the offsets of topics and print the outcome of each; the exit status."""
-    group = single_value("group", options.flags) or ""
+    group = options.flags.single("group") or ""
     client = cluster.client_of(source, "kafka-share-groups.sh")
     answers = delete_share_group_offsets(client, {group: sorted(set(options.topics))})
     refused = answers.failed.get(group)
@@ -265,7 +261,7 @@ class ShareReset(Reset):
         self._initialized: list[TopicPartition] = []  # The partitions of the group, started or not
 
     def names(self) -> tuple[list[str], ExitStatus]:
-        return [single_value("group", self.options.flags) or ""], ExitStatus.DONE
+        return [self.options.flags.single("group") or ""], ExitStatus.DONE
 
     def describe(self, names: Sequence[str]) -> Mapping[str, cluster.Described]:
         return described_or_not(self.client, GroupType.SHARE, SHARE_GROUP_DESCRIBE, names)

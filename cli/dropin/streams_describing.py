@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from cli.dropin import cluster
 from cli.dropin.errors import ToolFailure
 from cli.dropin.parse import Options
-from cli.dropin.printing import or_missing, print_error, row, width_of
+from cli.dropin.printing import or_missing, print_error, row, safe_lines, width_of
 from cli.dropin.typed_groups import ToolGroups, describe, names_of
 from cli.errors import ExitStatus
-from cli.render.cells import MISSING, safe_text
+from cli.render.cells import MISSING
 from cli.sources.live import LiveSource
 from groups.described import as_group, with_nodes
 from groups.model import Group, GroupState, GroupType, TopicPartition, commit_of, each_partition
@@ -158,17 +158,19 @@ def _print_topology(client: KafkaClient, name: str) -> ExitStatus:
         unknown = "No topology description is available for streams group '{}' (status: NOT_REQUESTED)."
         print_error((why or unknown).format(name))
         return ExitStatus.FALSE
-    topology = with_nodes(group.topology, raw.topology_description)
+    print(safe_lines(topology_text(with_nodes(group.topology, raw.topology_description))))
+    return ExitStatus.DONE
+
+
+def topology_text(topology: Topology) -> str:
     lines = ["Topologies:"]
     for subtopology in topology.subtopologies:
-        nodes = subtopology.nodes or ()
-        lines += [f"   Sub-topology: {subtopology.id}", *_node_lines(nodes), ""]
+        lines += [f"   Sub-topology: {subtopology.id}", *_node_lines(subtopology.nodes or ()), ""]
     stores = zip(topology.global_nodes[::2], topology.global_nodes[1::2], strict=True)
     for number, pair in enumerate(stores, start=len(topology.subtopologies)):
         head = f"   Sub-topology: {number} for global store (will not generate tasks)"
         lines += [head, *_node_lines(pair), ""]
-    print(*map(safe_text, lines), "", sep="\n")
-    return ExitStatus.DONE
+    return "\n".join([*lines, ""])
 
 
 def _node_lines(nodes: Sequence[TopologyNode]) -> list[str]:

@@ -10,9 +10,6 @@ from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, exception_t
 from cli.dropin.flags import (
     ParsedFlags,
     Value,
-    check_at_most_one,
-    check_exclusive,
-    check_one_of,
     known_flags,
     read_command,
 )
@@ -94,7 +91,7 @@ def _check(flags: ParsedFlags) -> None:
     if flags.has("describe"):
         check_describe(flags, *_PARTS)
     if flags.has("delete"):
-        check_one_of("delete", ("group", "all-groups"), flags)
+        flags.require_one("delete", "group", "all-groups")
         if flags.has("input-topic", "all-input-topics"):
             what = "topic-specific offset deletion from a streams group"
             raise ToolUsageError(f"Kafka Streams does not support {what}.")
@@ -107,19 +104,19 @@ def _check(flags: ParsedFlags) -> None:
             raise ToolUsageError(f"Option [delete-offsets] supports only one [group] at a time, but {found}")
     if flags.has("reset-offsets"):
         check_execution(flags, required=True)
-        check_one_of("reset-offsets", ("group", "all-groups"), flags)
-        check_at_most_one(SCENARIOS, flags)
+        flags.require_one("reset-offsets", "group", "all-groups")
+        flags.at_most_one(*SCENARIOS)
     _check_internal_topics(flags)
     if flags.has("dry-run", "execute") and not flags.has("reset-offsets"):
         raise ToolUsageError("Only Option [reset-offsets] accepts [execute] or [dry-run]")
-    check_exclusive("list", ["members", "offsets", "topology"], flags)
-    check_exclusive("group", ["all-groups", "list"], flags)
-    check_exclusive("input-topic", ["delete", "describe", "list"], flags)
+    flags.exclude("list", "members", "offsets", "topology")
+    flags.exclude("group", "all-groups", "list")
+    flags.exclude("input-topic", "delete", "describe", "list")
 
 
 def _check_internal_topics(flags: ParsedFlags) -> None:
     if flags.has(_ALL_INTERNAL):
-        check_one_of(_ALL_INTERNAL, ("reset-offsets", "delete"), flags)
+        flags.require_one(_ALL_INTERNAL, "reset-offsets", "delete")
         if flags.has("reset-offsets") and not flags.has("execute"):
             raise ToolUsageError(f"Option [{_ALL_INTERNAL}] takes [execute] when [reset-offsets] is used.")
     elif flags.has(_INTERNAL) and not (flags.has("reset-offsets") and flags.has("execute")):

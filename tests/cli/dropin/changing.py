@@ -45,7 +45,8 @@ class Change(Case):
     @property
     def changes(self) -> bool:
         """Whether the state has to be laid before each of the tools."""
-        return "--execute" in self.line or "--delete" in self.line
+        executes = self.program == "streams-application-reset"
+        return executes or "--execute" in self.line or "--delete" in self.line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,14 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
-from cli.dropin import groups, main, parse, share_groups, streams_groups
+from cli.dropin import groups, main, parse, share_groups, streams_groups, streams_reset
 from cli.dropin.flags import Value
 from cli.dropin.parse import OF_THE_DOCUMENT
 from cli.dropin.printing import usage
 from tests.cli import command
 from tests.cli.command import Answer
 from tests.kafka.broker import Broker
-from tests.kafka.tool_host import CONSUMER_GROUPS, GROUPS, SHARE_GROUPS, STREAMS_GROUPS, ToolHost
+from tests.kafka.tool_host import (
+    CONSUMER_GROUPS,
+    GROUPS,
+    SHARE_GROUPS,
+    STREAMS_GROUPS,
+    STREAMS_RESET,
+    ToolHost,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +53,10 @@ PAIRS = {
     "streams-groups": Pair(
         theirs=STREAMS_GROUPS, ours=streams_groups.main, flags=streams_groups.FLAGS, usage="usage-streams-groups.txt",
         fails="\nError: Executing streams group command failed due to ",
+    ),
+    "streams-application-reset": Pair(
+        theirs=STREAMS_RESET, ours=streams_reset.main, flags=streams_reset.FLAGS, usage="usage-streams-reset.txt",
+        fails="ERROR: ",
     ),
 }  # fmt: skip
 """By the name of the program without `kohort-`."""
@@ -133,6 +144,13 @@ def _sorted_block(block: str) -> str:
     return block[:start] + "\n".join(sorted(row for row in rows if row)) + end
 
 
+def _own_words(theirs: Answer, case: Case) -> Answer:
+    """The message alone, where the tool has it: in a trace, or as its last output."""
+    if case.pair.fails in theirs.stderr:
+        return replace(theirs, stderr=f"{case.pair.fails}{case.more}\n")
+    return replace(theirs, stdout=f"{case.pair.fails}{case.more}\n")
+
+
 def _document_regex(theirs: Answer, case: Case) -> Answer:
     """What the KIP has and the tool refuses; and a line in the usage."""
     if case.status is None:
@@ -145,7 +163,7 @@ DIFFERENCES: dict[str, Difference] = {
     "stack-trace": _stack_trace,
     "parser-trace": _parser_trace,
     "reason": lambda theirs, case: replace(theirs, stderr=f"{case.more}\n"),
-    "own-words": lambda theirs, case: replace(theirs, stdout=f"{case.pair.fails}{case.more}\n"),
+    "own-words": _own_words,
     "properties": lambda theirs, case: replace(theirs, stderr="", stdout=f"{case.pair.fails}{case.more}\n"),
     "partial-answer": lambda theirs, case: replace(theirs, stdout=case.more),
     "control-characters": _control_characters,

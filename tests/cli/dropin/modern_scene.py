@@ -7,6 +7,8 @@ from pathlib import Path
 
 from confluent_kafka import Producer
 
+from groups.described import committed_offsets
+from groups.model import each_commit
 from tests.cli.dropin.changing import ChangeScene
 from tests.kafka.broker import Broker
 from tests.kafka.groups import describe, wait_group
@@ -35,9 +37,10 @@ PARTITIONS, RECORDS = 3, 4
 @contextmanager
 def modern_groups(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> Iterator[Mapping[str, str]]:
     """`sharing` and `counting` have a member, `shared` has only offsets, `absent` none, `rested` a topology
-    and offsets; `orders` is a topic."""
+    and offsets, `app` offsets; `orders` is a topic."""
     names = {
-        name: fresh_name(name) for name in ("sharing", "counting", "shared", "absent", "orders", "rested")
+        name: fresh_name(name)
+        for name in ("sharing", "counting", "shared", "absent", "orders", "rested", "app")
     }
     create_topics(broker, {names["orders"]: PARTITIONS})
     producer = Producer({"bootstrap.servers": broker.bootstrap})
@@ -73,31 +76,31 @@ def share_scene(broker: Broker, names: Mapping[str, str]) -> Iterator[ChangeScen
         yield ChangeScene(names=names, lay=lay, state=lambda: fetch_share_offsets(client, groups))
 
 
-CHANGELOG = "{rested}-store-changelog"
-
-
 @contextmanager
-def streams_scene(broker: Broker, names: Mapping[str, str]) -> Iterator[ChangeScene]:
-    """The streams group that can be changed: `rested` is at the second record of each partition, and has an internal
-    topic."""
-    group, orders = names["rested"], names["orders"]
-    changelog = CHANGELOG.format(**names)
+def streams_scene(
+    broker: Broker, names: Mapping[str, str], group: str, *, joined: bool
+) -> Iterator[ChangeScene]:
+    """A group that can be changed: it is at the second record of each partition and has an internal topic; a streams
+    group if a member had `joined`."""
+    orders, changelog = names["orders"], f"{group}-store-changelog"
     with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
 
         def lay() -> None:
             delete_groups(client, [group])
             if changelog not in client.metadata().topics:
                 create_topics(broker, {changelog: PARTITIONS})
-            for epoch in (0, -1):
+            for epoch in (0, -1) if joined else ():
                 wait_until(partial(_heartbeat, client, group, orders, epoch), "the member is answered")
             commits = {(orders, number): NewOffset(offset=1) for number in range(PARTITIONS)}
             assert not any(commit_offsets(client, {group: commits}).found[group].values())
 
         def state() -> object:
-            last = fresh_name("last")  # A broker shows what happened to topics in its order
-            create_topics(broker, {last: 1})
-            topics = client.metadata().topics
-            return fetch_offsets(client, [group]), changelog in topics, describe(broker, group) is not None
+            create_topics(
+                broker, {fresh_name("last"): 1}
+            )  # a broker shows what happened to topics in its order
+            offsets, _ = committed_offsets(fetch_offsets(client, [group]).found[group])
+            places = {key: commit.offset for key, commit in each_commit(offsets)}
+            return places, changelog in client.metadata().topics, describe(broker, group) is not None
 
         yield ChangeScene(names={**names, "changelog": changelog}, lay=lay, state=state)
 
