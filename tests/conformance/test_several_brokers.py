@@ -15,7 +15,7 @@ from tests.conformance.table import at_home, is_waiting, play_each
 from tests.kafka.ports import HOST
 from tests.support.long import IS_LONG
 
-EACH = 8  # the step through the sequences that do not depend on time; a long run plays all
+EACH = 16  # the step through the sequences that do not depend on time; a long run plays all
 SPREAD = {"offsets.topic.num.partitions": "50"}
 """Enough names for the groups of a sequence to have the same coordinator under some of them."""
 SHOW_BROKERS = frozenset(

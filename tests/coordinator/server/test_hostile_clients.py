@@ -24,7 +24,7 @@ from tests.coordinator.server.extremes import extreme
 from tests.coordinator.server.mutations import mutated
 from tests.coordinator.server.neighbor import SESSION_MS, Neighbor
 from tests.coordinator.server.running import HOST, connected
-from tests.support.long import cases
+from tests.support.long import IS_LONG, cases
 from wire.log.batch_writer import encode_batch
 from wire.messages.definition import Api
 from wire.messages.framing import MAX_FRAME_BYTES
@@ -239,32 +239,33 @@ def many(element: bytes, count: int) -> bytes:
     return bytes(length) + element * count
 
 
+MANY = 100_000 if IS_LONG else 20_000
 ANY_COORDINATOR = flexible("FindCoordinator", 4, b"\0", many(b"\x02g", 1), b"\0")
 LARGE = {
-    "names of groups": flexible("DescribeGroups", 6, many(b"\x02g", 100_000), b"\0\0"),
-    "names of consumer groups": flexible("ConsumerGroupDescribe", 1, many(b"\x02g", 100_000), b"\0\0"),
-    "one group's offsets": flexible("OffsetFetch", 9, many(b"\x02g" + bytes(7), 100_000), b"\0\0"),
+    "names of groups": flexible("DescribeGroups", 6, many(b"\x02g", MANY), b"\0\0"),
+    "names of consumer groups": flexible("ConsumerGroupDescribe", 1, many(b"\x02g", MANY), b"\0\0"),
+    "one group's offsets": flexible("OffsetFetch", 9, many(b"\x02g" + bytes(7), MANY), b"\0\0"),
     "partitions": flexible(
         "OffsetCommit",
         9,
         b"\x02g\xff\xff\xff\xff\x01\0",
-        many(b"\x02t" + many(bytes(18), 100_000) + b"\0", 1),
+        many(b"\x02t" + many(bytes(18), MANY) + b"\0", 1),
         b"\0",
     ),
-    "members that leave": flexible("LeaveGroup", 5, b"\x02g", many(b"\x02m\0\0\0", 100_000), b"\0"),
+    "members that leave": flexible("LeaveGroup", 5, b"\x02g", many(b"\x02m\0\0\0", MANY), b"\0"),
     "owned partitions of one topic": flexible(
         "ConsumerGroupHeartbeat",
         1,
         b"\x02h\x02m" + bytes(13),
-        many(b"\1" * 16 + b"\x02\0\0\0\0\0", 100_000),
+        many(b"\1" * 16 + b"\x02\0\0\0\0\0", MANY),
         b"\0",
     ),
-    "resources": flexible("DescribeConfigs", 4, many(b"\x20\x02g\0\0", 10_000), b"\0\0\0"),
+    "resources": flexible("DescribeConfigs", 4, many(b"\x20\x02g\0\0", MANY // 10), b"\0\0\0"),
     "tagged fields": flexible(
         "Fetch",
         17,
         bytes(13) + struct.pack(">ii", 0, -1),
-        many(bytes(16) + many(bytes(32) + b"\1\0\x10" + bytes(16), 50_000) + b"\0", 1),
+        many(bytes(16) + many(bytes(32) + b"\1\0\x10" + bytes(16), MANY // 2) + b"\0", 1),
         b"\1\1\0",
     ),
 }
