@@ -27,7 +27,7 @@ def show_records(
     if options.files:
         _write(peeked, options.files)
     else:
-        emit(peek_document(peeked, options), output)
+        emit(peek_document(peeked), output)
 
 
 def _partition(text: str) -> TopicPartition:
@@ -46,7 +46,7 @@ def _write(peeked: PeekedRecords, files: dict[str, Path]) -> None:
     if peeked.problems:
         raise ending(peeked.problems[0])
     if not peeked.records:
-        raise CommandError(next(peeked.remarks(1)))
+        raise CommandError(next(peeked.remarks()))
     stored = peeked.records[0]
     record = stored.record
     where = f"{partition_name(peeked.partition)} at {record.offset}"

@@ -16,7 +16,6 @@ from cli.verbs.peek.options import PeekOptions
 from groups.counts import counted
 from groups.model import (
     Group,
-    LogOffsets,
     OpenTransaction,
     Problem,
     TopicPartition,
@@ -37,18 +36,20 @@ from wire.client.records_around import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeekedRecords:
-    """What was read around `offset`. `committed`: the group's offset; None if there is none."""
+    """What was read around `offset`. `committed`: the group's offset; None if there is none. `opened`: the partition's
+    open transactions, first ones first; None if they are not known, or no reader waits for one."""
 
     group: str
     partition: TopicPartition
+    options: PeekOptions
     offset: int
     committed: int | None
-    log: LogOffsets
+    log_start: int
+    last_stable: int
+    log_end: int
     around: RecordsAround
-    only_committed: bool
-    opened: tuple[OpenTransaction, ...] | None = None
-    """Open transactions of the partition, first ones first; None if they are not known, or no reader waits for one."""
-    problems: tuple[Problem, ...] = ()
+    opened: tuple[OpenTransaction, ...] | None
+    problems: tuple[Problem, ...]
 
     @property
     def records(self) -> tuple[StoredRecord, ...]:
@@ -71,28 +72,28 @@ class PeekedRecords:
         )
         return "open" if is_open else "ended"
 
-    def remarks(self, requested: int) -> Iterator[str]:
-        """What is there instead of the `requested` number of records from the offset on."""
+    def remarks(self) -> Iterator[str]:
+        """What is there instead of the requested records from the offset on."""
         around, where = self.around, partition_name(self.partition)
         first = around.after[0].record.offset if around.after else None
         if around.aborted:
             skipped = counted(around.aborted, "record")
             yield f"{where}: {skipped} of aborted transactions after {self.offset} skipped; --uncommitted shows them"
-        elif first is not None and first > self.offset >= (self.log.start or 0):
+        elif first is not None and first > self.offset >= self.log_start:
             yield (
                 f"{where}: there is no record at {self.offset}, which compaction removed or which is the end of a "
                 f"transaction; the next one is at {first}"
             )
         if around.limit_at is not None:
             yield f"{where}: reading ended at its limit; --offset {around.limit_at} continues"
-        elif self.problems or len(around.after) >= requested:
+        elif self.problems or len(around.after) >= self.options.records:
             return
-        elif self.only_committed and around.waits_at is not None:
+        elif around.waits_at is not None and not self.options.uncommitted:
             yield f"{where}: {self._waiting(around.waits_at)}. --uncommitted shows the records that follow"
-        elif self.offset == self.committed == self.log.end:
+        elif self.offset == self.committed == self.log_end:
             yield f"{where}: {self.group} has read everything: its committed offset {self.offset} is the log end"
         else:
-            yield f"{where}: no more records: the log ends at {self.log.end}"
+            yield f"{where}: no more records: the log ends at {self.log_end}"
 
     def _waiting(self, offset: int) -> str:
         """Why consumers of committed records wait at an offset."""
@@ -141,15 +142,18 @@ def read_records(source: Source, name: str, partition: TopicPartition, options: 
         if not read.found:
             raise ending(problems[-1])
     waits = around.waits_at is not None
+    opened = source.open_transactions([partition]).by_partition.get(partition) if waits else None
     return PeekedRecords(
         group=name,
         partition=partition,
+        options=options,
         offset=offset,
         committed=committed,
-        log=LogOffsets(start, stable, end),
+        log_start=start,
+        last_stable=stable,
+        log_end=end,
         around=around,
-        only_committed=not options.uncommitted,
-        opened=source.open_transactions([partition]).by_partition.get(partition) if waits else None,
+        opened=opened,
         problems=tuple(problems),
     )
 
@@ -167,11 +171,7 @@ def _outside(offset: int, start: int, end: int) -> Iterator[str]:
     """Why there is no record at an offset outside of the log."""
     then = "A consumer that starts there follows auto.offset.reset."
     if offset < start:
-        yield (
-            f"offset {offset} is below the log start: its record was deleted, as were all before {start}. {then}"
-        )
+        yield f"offset {offset} is below the log start: its record was deleted, as were all before {start}. {then}"
     if offset > end:
-        yield (
-            f"offset {offset} is above the log end, {end}: the topic was deleted and created again, or its log was "
-            f"truncated. {then}"
-        )
+        why = "the topic was deleted and created again, or its log was truncated"
+        yield f"offset {offset} is above the log end, {end}: {why}. {then}"

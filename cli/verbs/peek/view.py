@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from cli.render.cells import Cell
-from cli.render.document import Block, Code, Document, Heading, Table, Text, columns
+from cli.render.document import Block, Code, Document, Heading, Table, Text, columns, fields, table_of
 from cli.verbs.log.writers import TIMESTAMP_TYPES
 from cli.verbs.peek.form import ShownBytes
-from cli.verbs.peek.options import PeekOptions
 from cli.verbs.peek.reading import PeekedRecords
 from groups.counts import counted
 from groups.model import partition_name
@@ -17,15 +16,21 @@ from wire.log.batch_header import NO_PRODUCER_ID, NO_TIMESTAMP
 _MOST_IN_LINE = 60
 
 
-def peek_document(peeked: PeekedRecords, options: PeekOptions) -> Document:
+def peek_document(peeked: PeekedRecords) -> Document:
     topic, number = peeked.partition
-    shown = [_ShownRecord(peeked, stored, options) for stored in peeked.records]
-    table = Table(
-        columns=columns(
-            *("#OFFSET", "TIMESTAMP", "#KEY-SIZE", "KEY", "#VALUE-SIZE", "VALUE", "HEADERS"),
-            *("#BASE-OFFSET", "#LAST-OFFSET", "#SIZE", "CODEC", "PRODUCER", "TRANSACTION"),
+    shown = [_ShownRecord(peeked, stored) for stored in peeked.records]
+    table = table_of(
+        [{**record.data(), "headers": "; ".join(record.headers), "time": record.time} for record in shown],
+        *(
+            "#OFFSET",
+            ("TIMESTAMP", "time"),
+            "#KEY-SIZE",
+            "KEY",
+            "#VALUE-SIZE",
+            "VALUE",
+            "HEADERS",
+            "TRANSACTION",
         ),
-        rows=[list(record.row()) for record in shown],
     )
     return Document(
         command="peek",
@@ -33,74 +38,59 @@ def peek_document(peeked: PeekedRecords, options: PeekOptions) -> Document:
             "group": peeked.group,
             "topic": topic,
             "partition": number,
-            "offset": peeked.offset,
-            "committed": peeked.committed,
-            "log_start": peeked.log.start,
-            "last_stable": peeked.log.stable,
-            "log_end": peeked.log.end,
+            **fields(peeked, "offset", "committed", "log_start", "last_stable", "log_end"),
             "aborted_skipped": peeked.around.aborted,
             "records": [record.data() for record in shown],
         },
         blocks=[table],
         text=[block for record in shown for block in record.card()],
         errors=peeked.problems,
-        remarks=tuple(peeked.remarks(options.records)),
+        remarks=tuple(peeked.remarks()),
     )
 
 
 class _ShownRecord:
-    def __init__(self, peeked: PeekedRecords, stored: StoredRecord, options: PeekOptions) -> None:
+    def __init__(self, peeked: PeekedRecords, stored: StoredRecord) -> None:
+        options = peeked.options
+
         def shown(data: bytes | None, size: int | None = None) -> ShownBytes | None:
             return None if data is None else ShownBytes(data, options.form, limit=options.limit, size=size)
 
         self._peeked, self._stored = peeked, stored
         self._record, self._batch = stored.record, stored.batch
-        self._key, self._value = shown(stored.record.key), shown(stored.record.value, stored.value_size)
+        self._parts = {
+            "key": shown(stored.record.key),
+            "value": shown(stored.record.value, stored.value_size),
+        }
         self._headers = [(name, shown(value)) for name, value in stored.record.headers]
         self._timestamp = None if stored.record.timestamp == NO_TIMESTAMP else stored.record.timestamp
-        self._time = None if self._timestamp is None else format_moment(self._timestamp)
-        self._timestamp_type = TIMESTAMP_TYPES[stored.batch.log_append_time]
+        self._clock = TIMESTAMP_TYPES[stored.batch.log_append_time]
         self._codec = stored.batch.codec.name.lower()
-        self._transaction = peeked.transaction_of(stored)
-
-    @property
-    def _producer(self) -> str | None:
-        batch = self._batch
-        if batch.producer_id == NO_PRODUCER_ID:
-            return None
-        return f"{batch.producer_id}, epoch {batch.producer_epoch}, sequence {self._record.sequence}"
-
-    @property
-    def _header_texts(self) -> list[str]:
-        return [f"{name}: {'null' if value is None else value.in_line}" for name, value in self._headers]
-
-    def row(self) -> Iterator[Cell]:
-        yield from (self._record.offset, self._time)
-        for part in (self._key, self._value):
-            yield from (None, None) if part is None else (part.size, part.in_line)
-        yield ", ".join(self._header_texts) or None
-        yield from (self._batch.base_offset, self._batch.last_offset, self._batch.size, self._codec)
-        yield from (self._producer, self._transaction)
+        self._has_producer = stored.batch.producer_id != NO_PRODUCER_ID
+        self.time = None if self._timestamp is None else format_moment(self._timestamp)
+        self.headers = [
+            f"{name}: {'null' if value is None else value.in_line}" for name, value in self._headers
+        ]
 
     def card(self) -> Iterator[Block]:
         """Short keys and values are in the table of facts, others below."""
-        peeked, batch = self._peeked, self._batch
-        title = f"{partition_name(peeked.partition)} at {self._record.offset}"
-        if self._stored is peeked.next_record:
-            title += f": the next record of {peeked.group}"
-        yield Heading(title)
+        record, batch = self._record, self._batch
+        is_next = self._stored is self._peeked.next_record
+        title = f"{partition_name(self._peeked.partition)} at {record.offset}"
+        yield Heading(f"{title}: the next record of {self._peeked.group}" if is_next else title)
         counts = f"{counted(batch.count, 'record')}, {counted(batch.size, 'byte')}, compression {self._codec}"
         facts: list[tuple[Cell, Cell]] = [
-            ("timestamp", f"{self._time or 'none'} ({self._timestamp_type})"),
+            ("timestamp", f"{self.time or 'none'} ({self._clock})"),
             ("batch", f"{batch.base_offset} to {batch.last_offset}: {counts}"),
         ]
-        if (producer := self._producer) is not None:
+        if self._has_producer:
+            producer = f"{batch.producer_id}, epoch {batch.producer_epoch}, sequence {record.sequence}"
             facts.append(("producer", producer))
         if batch.is_transactional:
-            facts.append(("transaction", self._transaction))
-        facts += [("header", text) for text in self._header_texts]
+            facts.append(("transaction", self._peeked.transaction_of(self._stored)))
+        facts += [("header", text) for text in self.headers]
         below: list[Block] = []
-        for name, part in (("key", self._key), ("value", self._value)):
+        for name, part in self._parts.items():
             if part is None or not part.size:
                 facts.append((name, "null" if part is None else "empty"))
                 continue
@@ -116,29 +106,27 @@ class _ShownRecord:
 
     def data(self) -> dict[str, object]:
         record, batch, committed = self._record, self._batch, self._peeked.committed
-        has_producer = batch.producer_id != NO_PRODUCER_ID
+        topic, number = self._peeked.partition
+        has_sequence = self._has_producer and record.sequence >= 0
         return {
-            "topic": self._peeked.partition[0],
-            "partition": self._peeked.partition[1],
+            "topic": topic,
+            "partition": number,
             "offset": record.offset,
             "timestamp": self._timestamp,
-            "timestamp_type": self._timestamp_type,
-            **_part_data("key", self._key),
-            **_part_data("value", self._value),
+            "timestamp_type": self._clock,
+            **_part_data("key", self._parts["key"]),
+            **_part_data("value", self._parts["value"]),
             "headers": [{"name": name, **_part_data("value", value)} for name, value in self._headers],
             "committed": None if committed is None else record.offset < committed,
-            "producer_id": batch.producer_id if has_producer else None,
-            "producer_epoch": batch.producer_epoch if has_producer else None,
-            "sequence": record.sequence if has_producer and record.sequence >= 0 else None,
+            "producer_id": batch.producer_id if self._has_producer else None,
+            "producer_epoch": batch.producer_epoch if self._has_producer else None,
+            "sequence": record.sequence if has_sequence else None,
             "transactional": batch.is_transactional,
-            "transaction": self._transaction,
+            "transaction": self._peeked.transaction_of(self._stored),
             "batch": {
-                "base_offset": batch.base_offset,
-                "last_offset": batch.last_offset,
+                **fields(batch, "base_offset", "last_offset", "size", "leader_epoch"),
                 "records": batch.count,
-                "size": batch.size,
                 "compression": self._codec,
-                "leader_epoch": batch.leader_epoch,
             },
         }
 

@@ -146,7 +146,7 @@ def test_screens_for_people(scene: Scene) -> None:
     assert 'value, the first 9 of 225 bytes, text:\n    {"id": 1,\n' in cut
     rows = scene.peek("--records 9 --as hex", output="csv").rows
     assert [(row["OFFSET"], row["VALUE"], row["TRANSACTION"]) for row in rows] == [
-        ("1", "00 ff 0a 00", ""), ("2", "", ""), ("5", b"committed".hex(" "), "committed"),
+        ("1", "00ff0a00", ""), ("2", "", ""), ("5", b"committed".hex(), "committed"),
     ]  # fmt: skip
 
 
