@@ -38,7 +38,7 @@ from cli.verbs.top.screens.topic import TopicScreen
 from cli.verbs.top.screens.topics import TopicsScreen
 from cli.verbs.top.sight import HOUR_MS
 from cli.verbs.top.theme import first_theme, is_colorless, theme_after
-from cli.verbs.top.words import KohortCommand
+from cli.verbs.top.words import UNDO, KohortCommand, journal
 from cli.verbs.why.reading import is_file
 from groups.times import format_moment
 
@@ -91,6 +91,8 @@ class TopApp(LookingApp):
         Binding("X", "open('contexts')", "Contexts: other clusters", show=False),
         Binding("left_square_bracket", "step(-1)", "To the rebalance before", show=False, key_display="["),
         Binding("right_square_bracket", "step(1)", "To the rebalance after", show=False, key_display="]"),
+        Binding("z", "journal", "Changes that were made", show=False),
+        Binding("Z", "undo", "Undo the last change …", show=False),
         Binding("t", "time", "To a time in the past", show=False),
         Binding("l", "live", "Back to the present", show=False),
         Binding("p", "pause", "Pause, or continue", show=False),
@@ -304,6 +306,13 @@ class TopApp(LookingApp):
             self.notify(str(error), severity="warning", markup=False)
             return
         self.push_screen(ChangeScreen(command) if command.is_change else OutputScreen(command))
+
+    def action_journal(self) -> None:
+        """Of the group that the screen is about, or of all."""
+        self.run_command(journal(getattr(self.screen, "group", None)))
+
+    def action_undo(self) -> None:
+        self.run_command(UNDO)
 
     def show_text(self, title: str, text: str) -> None:
         self.push_screen(TextScreen(title, text))

@@ -24,6 +24,7 @@ VIEWS = {
             "lag",
             "validate-regex",
             "config list",
+            "journal",
             "features list",
             "context list",
             "context show",
@@ -38,7 +39,7 @@ CHANGES = {
     **dict.fromkeys(("config set", "config unset"), "GROUP"),
     **dict.fromkeys(("offsets clone",), ""),
     **dict.fromkeys(("offsets import", "apply"), "FILE"),
-    "features set": "",
+    **dict.fromkeys(("features set", "undo"), ""),
 }
 """Commands that can be run from a screen, with the kind of their first argument."""
 
@@ -93,6 +94,7 @@ def source_words(source: SourceOptions) -> list[str]:
 
 
 AROUND_MS = 5 * 60_000  # What is shown before and after a moment of the past
+OF_ANY_TIME = ("why", "journal")
 OF_NO_SOURCE = ("help", "version", "context list", "context show")
 
 
@@ -113,7 +115,7 @@ def located(
         return command.with_options("--journal" if files.journal else "--replay", str(file))
     if past_ms is not None and source.log_dirs:
         source = replace(source, as_of=format_moment(past_ms))
-    elif past_ms is not None and not command.is_change and name != "why":
+    elif past_ms is not None and not command.is_change and name not in OF_ANY_TIME:
         raise ValueError(
             f"kohort {name} is about the present: l returns to it; w shows what the group was here"
         )
@@ -139,6 +141,14 @@ def next_record(group: str, partition: TopicPartition) -> KohortCommand:
     return KohortCommand(
         words=("peek", *(["--"] if group.startswith("-") else []), group, f"{topic}:{number}")
     )
+
+
+UNDO = KohortCommand(words=("undo",), is_change=True)
+
+
+def journal(group: str | None) -> KohortCommand:
+    """The changes of a group, or of all."""
+    return KohortCommand(words=("journal", *(() if group is None else (f"--group={group}",))))
 
 
 def why(group: str, past_ms: int | None, now_ms: int) -> KohortCommand:

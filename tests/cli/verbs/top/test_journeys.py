@@ -62,6 +62,23 @@ def test_a_group_is_reset_to_an_hour_ago(rig: OffsetRig) -> None:
     assert rig.committed(group) == {(topic, 0): 2}
 
 
+def test_the_last_change_is_undone(rig: OffsetRig) -> None:
+    topic = rig.topic([5])
+    group = rig.group({(topic, 0): 4})
+    rig.ours("offsets reset", group, "--all-topics", "--to-earliest", "--execute", "--yes").succeeded()
+
+    async def course(journey: Journey) -> None:
+        await journey.press("Z")
+        await journey.wait_for("Nothing is changed yet")
+        assert rig.committed(group) == {(topic, 0): 0}
+        await journey.press("x", *"yes", "enter")
+        await journey.wait_for(lambda: rig.committed(group) == {(topic, 0): 4})
+        await journey.press("z")
+        await journey.wait_for("offsets reset")
+
+    travel(rig, course, group, read_only=False)
+
+
 def test_who_is_stuck_and_why(rig: OffsetRig) -> None:
     topic = rig.topic([1, 1])
     group, fine = fresh_name("payments"), rig.group({(topic, 0): 1})
