@@ -1,5 +1,7 @@
 """Several clusters in one answer: read side by side, and one that fails does not hide the others."""
 
+import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 from tests.cli.command import Kohort
 from tests.cli.contexts import Rig
 from tests.cli.offset_rig import OffsetRig
+from tests.cli.verbs.watch.running import in_pipe
 from tests.wire.client.peer import black_hole, closed_port
 
 FILE = """kohort: 1
@@ -187,6 +190,22 @@ def test_the_same_group_in_two_clusters(contexts: Rig) -> None:
     assert "compared" not in half.document
 
 
+def test_ctrl_c_does_not_wait_for_a_cluster(tmp_path: Path, handled_interrupts: None) -> None:
+    kohort, directory = Kohort(tmp_path), tmp_path / ".config" / "kohort" / "config.d"
+    directory.mkdir(parents=True)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for name in ("one", "two"):
+            port = silent.getsockname()[1]
+            (directory / f"{name}.yaml").write_text(f"bootstrap_server: 127.0.0.1:{port}\n")
+        with in_pipe(kohort, tmp_path, "list --all-contexts --timeout 10m") as running:
+            asked = [silent.accept()[0] for _ in range(2)]
+            assert running.interrupt(signal.SIGINT) == 130
+            assert (running.stdout, running.stderr) == ("", "")
+        for connection in asked:
+            connection.close()
+
+
+@pytest.mark.kafka
 def test_a_live_cluster_next_to_a_file(contexts: Rig, rig: OffsetRig) -> None:
     topic = rig.topic([3])
     group = rig.group({(topic, 0): 1})
