@@ -53,7 +53,7 @@ dry-runs: $(SETUP) ## Compare dry runs of live groups of every shape, also in tw
 pipeline: $(SETUP) ## Test the whole pipeline: a cluster, the live topic, killed streams and sessions
 	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet
 
-fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact generated logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES)
+fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact generated logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES), and 2,000 hostile calls of an agent (KOHORT_AGENT_CASES)
 	$(LONG) tests/assignors/test_sticky.py tests/wire/messages/test_record_codec_fuzz.py tests/wire/messages/test_streams_assignor.py \
 		tests/wire/messages/test_connect_protocol.py \
 		tests/wire/log/test_segments_fuzz.py tests/wire/log/test_index_check.py \
@@ -66,7 +66,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/conformance/test_compacted_logs.py \
 		tests/coordinator/store/test_data_directory.py tests/coordinator/store/test_loader_replay.py \
 		tests/coordinator/engine/test_classic_machine.py tests/coordinator/engine/test_consumer_stateful.py \
-		tests/cli/sources/contexts/test_read.py tests/cli/dropin/test_hostile_files.py tests/assignors/test_topology.py
+		tests/cli/sources/contexts/test_read.py tests/cli/dropin/test_hostile_files.py tests/assignors/test_topology.py tests/cli/verbs/mcp
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS), kohort record 100 times, and changes 100 times
 	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \

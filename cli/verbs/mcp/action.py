@@ -52,14 +52,13 @@ def serve_agents(options: McpOptions, access: McpGuard, source: SourceOptions) -
 def agent_server(options: McpOptions, source: SourceOptions, directory: Path) -> "Server":
     """The server, which keeps plans in this directory. UsageError: options contradict."""
     from cli.verbs.mcp.child import CommandRunner
-    from cli.verbs.mcp.kept import PlanFiles
     from cli.verbs.mcp.server import AgentServer
 
     sources = _sources(options.contexts, source)
     return AgentServer(
         sources={name: source_words(named) for name, named in sources.items()},
         runner=CommandRunner(options.time_limit),
-        plans=PlanFiles(directory),
+        plans=directory,
         changes=_changes(options, sources.values()),
     ).as_server()
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from cli.render.cells import safe_text
+from cli.verbs.mcp.child import CallFailed
 from groups.counts import counted
 
 PAGE = 40_000  # Characters of a page as JSON: some 10,000 tokens of a model
@@ -32,31 +33,29 @@ _WORD = re.compile(r"[\w.+-]{1,80}")
 COST = ("step", "round", "cause", "rebalances", "moved", "without_owner_s", "read_twice", "gate_open_after_s")
 
 
-class TooLarge(Exception):
-    """A document that has a part for which no page is large enough."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentPage:
     data: Mapping[str, object]
     range: str | None  # `groups 1 to 12 of 340`; None: it is the whole document
 
 
-def as_safe(value: object) -> object:
-    """The value with every name and text safe to read: control characters are escaped, and what is longer than
+def as_safe(document: Mapping[str, object]) -> Mapping[str, object]:
+    """The document with every name and text safe to read: control characters are escaped, and what is longer than
     MOST_NAME is cut, with its length and a part of its digest, so that two of them stay different."""
+    return {_bounded(safe_text(name), MOST_NAME): _safe(value) for name, value in document.items()}
+
+
+def _safe(value: object) -> object:
     if isinstance(value, str):
         return _bounded(safe_text(value), MOST_NAME)
     if isinstance(value, list):
-        return [as_safe(item) for item in value]
-    if isinstance(value, dict):
-        return {as_safe(key): as_safe(item) for key, item in value.items()}
-    return value
+        return [*map(_safe, value)]
+    return as_safe(value) if isinstance(value, dict) else value
 
 
 def pages_of(document: Mapping[str, object]) -> list[DocumentPage]:
     """The pages of a document: its longest list is divided, and an item of it that is too long for a page too. Raises
-    TooLarge."""
+    CallFailed."""
     name, items = _longest_list(document)
     if not items or _size(document) <= PAGE:
         pages = [DocumentPage(data=document, range=None)]
@@ -66,7 +65,7 @@ def pages_of(document: Mapping[str, object]) -> list[DocumentPage]:
             for part, where in _parts(items, PAGE - _size({**document, name: []}))
         ]
     if any(_size(page.data) > MOST_OF_PAGE for page in pages):
-        raise TooLarge
+        raise CallFailed("the answer has a part that is too long for a page: ask for fewer groups")
     return pages
 
 

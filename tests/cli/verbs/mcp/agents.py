@@ -54,7 +54,29 @@ def over_stdio(course: Course, *options: str, stderr: Path) -> None:
             async with Client(stdio_client(server, errlog=errors), client_info=_info()) as client:
                 await course(client)
 
-    _run(run)
+    run_async(run)
+
+
+@asynccontextmanager
+async def serving_http(
+    source: SourceOptions,
+    options: McpOptions,
+    directory: Path,
+    capsys: pytest.CaptureFixture[str],
+    guard: McpGuard | None = None,
+) -> AsyncIterator[str]:
+    """Serve HTTP in this process, whose commands may be quick; its URL. It ends by a signal."""
+    token = directory / "token"
+    token.write_text(f"{TOKEN}\n")
+    access = guard_of_http("0", guard or McpGuard(token_file=token))
+    assert access is not None
+    with anyio.fail_after(LIMIT_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(serve_http, agent_server(options, source, directory), access)
+            while not (printed := capsys.readouterr().out):
+                await anyio.sleep(0.01)
+            yield found(r"^Serving agents on (\S+)\n$", printed)
+            signal.raise_signal(signal.SIGTERM)
 
 
 def over_http(
@@ -64,26 +86,14 @@ def over_http(
     directory: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Serve HTTP in this process, whose commands may be quick, and give a client to the course."""
-    token = directory / "token"
-    token.write_text(f"{TOKEN}\n")
-    guard = guard_of_http("0", McpGuard(token_file=token))
-    assert guard is not None
-
     async def run() -> None:
-        with anyio.fail_after(LIMIT_S):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(serve_http, agent_server(options, source, directory), guard)
-                while not (printed := capsys.readouterr().out):
-                    await anyio.sleep(0.01)
-                async with http_client(found(r"^Serving agents on (\S+)\n$", printed)) as client:
-                    await course(client)
-                signal.raise_signal(signal.SIGTERM)  # Ends the server
+        async with serving_http(source, options, directory, capsys) as url, http_client(url) as client:
+            await course(client)
 
-    _run(run)
+    run_async(run)
 
 
-def _run(run: Callable[[], Awaitable[None]]) -> None:
+def run_async(run: Callable[[], Awaitable[None]]) -> None:
     """Run it; of errors in groups within groups the first is raised."""
     try:
         anyio.run(run)
@@ -145,4 +155,4 @@ def in_process(course: Course, source: SourceOptions, options: McpOptions, direc
             async with Client(server, client_info=_info()) as client:
                 await course(client)
 
-    _run(run)
+    run_async(run)

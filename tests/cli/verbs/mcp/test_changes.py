@@ -14,7 +14,7 @@ from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.verbs.mcp.agents import NAME, answer, found, in_process, refused, text
 
-DIGEST = r"digest (\w{16})\n"
+DIGEST = r"digest (\w{32})\n"
 ALL = "offsets-reset,offsets-delete,config-set,config-unset,delete,members-remove,undo"
 OPTIONS = McpOptions(allow=ALL, groups="payments.*|quiet")
 
@@ -146,7 +146,7 @@ def test_undo_is_limited_to_the_same_groups(
         (entry,) = (await client.call_tool("journal", {})).structured_content["entries"]
         for more in ({}, {"entry": entry["id"]}):
             assert "may not be changed" in await refused(client, "undo_preview", **more)
-            assert "no preview" in await refused(client, "undo_execute", **more, digest="0" * 16)
+            assert "no preview" in await refused(client, "undo_execute", **more, digest="0" * 32)
 
     in_process(course, of(rig), McpOptions(allow="undo", groups="payments"), tmp_path)
     assert rig.committed(group) == {(topic, 0): 4}

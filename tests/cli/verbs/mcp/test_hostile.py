@@ -6,10 +6,12 @@ import random
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -21,7 +23,16 @@ from cli.verbs.mcp.options import McpOptions
 from cli.verbs.mcp.results import DATA
 from cli.verbs.mcp.tools import CHANGING
 from cli.verbs.mcp.tools import READING as TOOLS
-from tests.cli.verbs.mcp.agents import in_process, installed, over_http, refused, text
+from tests.cli.verbs.mcp.agents import (
+    TOKEN,
+    in_process,
+    installed,
+    over_http,
+    refused,
+    run_async,
+    serving_http,
+    text,
+)
 from tests.kafka.ports import HOST
 from tests.kafka.turnstile import READING, Turnstile
 from tests.kafka.wait import wait_until
@@ -61,6 +72,14 @@ def call_of(tool: str, **arguments: object) -> dict[str, object]:
         "method": "tools/call",
         "params": {"name": tool, "arguments": arguments},
     }
+
+
+NONSENSE = (
+    b"", b"\xff\xfe\x00", b"hello", b"{", b"[]", b"null", b"1", b'"x"', b"[" * 100_000, b"x" * 9_000_000,
+    b'{"jsonrpc": "2.0"}', b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}',
+    b'{"jsonrpc": "2.0", "id": {}, "method": 5}', b'{"jsonrpc": "2.0", "id": 9, "result": {}}',
+    b'{"jsonrpc": "2.0", "method": "notifications/cancelled"}', json.dumps(call_of("list")).encode(),
+)  # fmt: skip
 
 
 def test_hostile_names_change_nothing_but_themselves(
@@ -133,7 +152,7 @@ def test_an_agent_that_tries_everything_changes_nothing(
         for tool in CHANGING:
             for step in ("", "_preview", "_execute"):
                 await refused(client, f"{tool.name}{step}", groups=["orders"], digest="0")
-        for _ in range(cases("KOHORT_AGENT_CASES", 60, many=2_000)):
+        for _ in range(cases("KOHORT_AGENT_CASES", 20, many=2_000)):
             arguments = {chance.choice(names): chance.choice(values) for _ in range(chance.randrange(3))}
             text(await client.call_tool(chance.choice(tools).name, arguments))
 
@@ -200,6 +219,52 @@ def test_a_call_that_is_cancelled_ends_its_command(
     transport(course, source, McpOptions(), tmp_path, *more)
 
 
+def test_a_client_of_http_that_hangs_up_ends_its_command(
+    source: SourceOptions, turnstile: Turnstile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without saying so, as the protocol of 2025 allows."""
+    headers = {"Authorization": f"Bearer {TOKEN}", "Accept": "application/json, text/event-stream"}
+
+    async def run() -> None:
+        async with (
+            serving_http(source, McpOptions(), tmp_path, capsys) as url,
+            httpx2.AsyncClient(headers=headers, timeout=30) as web,
+        ):
+            begun = await web.post(url, json=INITIALIZE)
+            web.headers["Mcp-Session-Id"] = begun.headers["Mcp-Session-Id"]
+            assert (await web.post(url, json=INITIALIZED)).status_code == 202
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(partial(web.post, url, json=call_of("diagnose", **LASTING)))
+                while not commands(turnstile.port):
+                    await anyio.sleep(0.05)
+                tasks.cancel_scope.cancel()
+            while commands(turnstile.port):
+                await anyio.sleep(0.05)
+
+    run_async(run)
+
+
+def test_only_a_login_from_this_machine_gets_an_answer(
+    source: SourceOptions, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def run() -> None:
+        async with serving_http(source, McpOptions(), tmp_path, capsys) as url, httpx2.AsyncClient() as web:
+            for login in ({}, {"Authorization": f"Bearer {TOKEN}x"}, {"Authorization": "Bearer"}):
+                assert (await web.post(url, json=INITIALIZE, headers=login)).status_code == 401
+            login = {"Authorization": f"Bearer {TOKEN}"}
+            for header in ({"Host": "attacker.example"}, {"Origin": "http://attacker.example"}):
+                answer = await web.post(url, json=INITIALIZE, headers={**login, **header})
+                assert answer.status_code in (403, 421)
+            for content in NONSENSE[:-1]:
+                answer = await web.post(
+                    url, content=content, headers={**login, "Content-Type": "application/json"}
+                )
+                assert 400 <= answer.status_code < 500
+
+    run_async(run)
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_a_call_that_takes_too_long_ends_and_says_so(
     source: SourceOptions, turnstile: Turnstile, tmp_path: Path
 ) -> None:
@@ -208,14 +273,6 @@ def test_a_call_that_takes_too_long_ends_and_says_so(
 
     in_process(course, source, McpOptions(time_limit=1.0), tmp_path)
     assert commands(turnstile.port) == []
-
-
-NONSENSE = (
-    b"", b"\xff\xfe\x00", b"hello", b"{", b"[]", b"null", b"1", b'"x"', b"[" * 100_000, b"x" * 9_000_000,
-    b'{"jsonrpc": "2.0"}', b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}',
-    b'{"jsonrpc": "2.0", "id": {}, "method": 5}', b'{"jsonrpc": "2.0", "id": 9, "result": {}}',
-    b'{"jsonrpc": "2.0", "method": "notifications/cancelled"}', json.dumps(call_of("list")).encode(),
-)  # fmt: skip
 
 
 def test_nonsense_and_a_hang_up_on_standard_input(
