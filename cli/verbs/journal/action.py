@@ -5,14 +5,19 @@ from pathlib import Path
 
 from cli.errors import CommandError, UsageError
 from cli.journal.directory import OFF, VARIABLE, journal_directory
+from cli.journal.entry import paired
 from cli.journal.reader import Journaled, find_entry, read_journal, undone_by
 from cli.options import OutputOptions, SourceOptions
 from cli.output import emit, notice
-from cli.selection import opened
+from cli.selection import is_live, opened
 from cli.sources.live import LiveSource
 from cli.times import moment
 from cli.verbs.journal.options import JournalOptions
 from cli.verbs.journal.view import entries_document, entry_document
+from cli.verbs.undo.comparison import ComparedItem, compared_items
+from cli.verbs.undo.present import read_present
+from groups.model import Problem
+from wire.errors import WireError
 
 Test = Callable[[Journaled], bool]
 
@@ -24,14 +29,15 @@ def show_journal(
     if named is not None and (given := _filters_of(options)):
         raise UsageError(f"{given[0]} selects from the list; leave it out, or leave {named} out")
     directory = directory_of(options.journal)
-    tests = list(_tests(options, source))
     entries, problems = read_journal(directory)
     if named is not None:
         chosen = find_entry(entries, named)
-        emit(entry_document(chosen, undone_by(entries), problems), output)
+        now, unread = _present(chosen, source)
+        emit(entry_document(chosen, undone_by(entries), [*problems, *unread], now), output)
         return
     if not entries and not problems:
         notice(f"no changes are recorded in {directory}")
+    tests = list(_tests(options, source))
     listed = [one for one in entries if all(test(one) for test in tests)]
     emit(entries_document(listed, undone_by(entries), problems), output)
 
@@ -44,6 +50,23 @@ def directory_of(named: Path | None) -> Path:
     if named is not None and not named.is_dir():
         raise CommandError(f"{named}: there is no such directory, so there is no journal")
     return directory
+
+
+def _present(
+    one: Journaled, source: SourceOptions
+) -> tuple[Sequence[ComparedItem] | None, Sequence[Problem]]:
+    """What the cluster has now in the places of an entry whose result is unknown; None if that is not known."""
+    entry, end = one
+    if end is not None or not is_live(source):
+        return None, ()
+    try:
+        with opened(source) as groups:
+            if not isinstance(groups, LiveSource) or groups.cluster_id() != entry.cluster:
+                notice(f"{groups.name} is not the cluster of {entry.id}, so NOW is not shown")
+                return None, ()
+            return compared_items(paired(entry, end), read_present(groups, entry.items)), ()
+    except (CommandError, WireError) as error:
+        return None, [Problem(subject=entry.id, message=f"what the cluster has now is not known: {error}")]
 
 
 def _filters_of(options: JournalOptions) -> Sequence[str]:

@@ -20,6 +20,7 @@ from cli.journal.reversible import is_reversible
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Text, fields, table_of
 from cli.render.lines import Role
+from cli.verbs.undo.comparison import ComparedItem, Verdict
 from groups.counts import first_names
 from groups.listing import shown_id
 from groups.model import Problem
@@ -47,14 +48,21 @@ def entries_document(
     return Document(command="journal", data={"entries": data}, blocks=[table], errors=tuple(problems))
 
 
-def entry_document(one: Journaled, undone: Mapping[str, str], problems: Sequence[Problem]) -> Document:
-    """One entry: who changed what, and each item before and after."""
+def entry_document(
+    one: Journaled,
+    undone: Mapping[str, str],
+    problems: Sequence[Problem],
+    now: Sequence[ComparedItem] | None = None,
+) -> Document:
+    """One entry: who changed what, and each item before and after; `now`: what the cluster has, if that is compared."""
     entry, end = one
     pairs = paired(entry, end)
     items = [
         {**item_data(item), "result": result.result.value, "message": result.message}
         for item, result in pairs
     ]
+    for shown, compared in zip(items, now or (), strict=False):
+        shown["now"] = compared.now
     data = {**_entry_data(one, undone), "items": items}
     where = entry.context or entry.servers or "an unknown cluster"
     place = f"{where}, the cluster {entry.cluster}" if entry.cluster else where
@@ -62,14 +70,18 @@ def entry_document(one: Journaled, undone: Mapping[str, str], problems: Sequence
         Heading(f"{entry.id}: {entry.verb} of {target_text(entry)}", level=1),
         Text(f"At {entry.at} by {_shown_user(entry)} on {entry.host}, in {place}."),
         Code((shlex.join(entry.command),)),
-        Text(_result_sentence(one, undone), Role.PLAIN if data["result"] == "done" else Role.WARNING),
+        Text(
+            _result_sentence(one, undone, is_compared=now is not None),
+            Role.PLAIN if data["result"] == "done" else Role.WARNING,
+        ),
     ]
     table = table_of(
-        pairs,
+        [(*pair, *([] if now is None else [now[number]])) for number, pair in enumerate(pairs)],
         *[("GROUP", lambda pair: pair[0].group)] * any(item.group is not None for item, _ in pairs),
         ("SUBJECT", lambda pair: pair[0].target or "the group"),
         ("BEFORE", lambda pair: _before(pair[0])),
         ("AFTER", lambda pair: _after(pair[0])),
+        *[("NOW", lambda pair: _now(pair[2]))] * (now is not None),
         *[("AT", lambda pair: pair[0].at)] * any(item.at is not None for item, _ in pairs),
         ("RESULT", lambda pair: pair[1].result.value),
         *[("PROBLEM", lambda pair: pair[1].message or "")] * any(result.message for _, result in pairs),
@@ -144,15 +156,23 @@ def _after(item: ChangedItem) -> Cell:
     return _or_none(item, item.after)
 
 
+def _now(compared: ComparedItem) -> Cell:
+    is_unknown = compared.verdict is Verdict.UNREAD or compared.item.kind in (
+        ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP,
+    )  # fmt: skip
+    return None if is_unknown and compared.now is None else _or_none(compared.item, compared.now)
+
+
 def _or_none(item: ChangedItem, value: Value) -> Cell:
     """A value, or the word for the lack of one."""
     return ("unset" if item.kind is ItemKind.SETTING else "none") if value is None else value
 
 
-def _result_sentence(one: Journaled, undone: Mapping[str, str]) -> str:
+def _result_sentence(one: Journaled, undone: Mapping[str, str], *, is_compared: bool) -> str:
     entry, end = one
     if end is None:
-        return "Whether it was made is unknown: the command was killed, or is running. Compare it with the cluster."
+        what = "Whether it was made is unknown: the command was killed, or is running."
+        return f"{what} {'NOW is what the cluster has.' if is_compared else 'A source (-b) adds what the cluster has.'}"
     parts = [f"Result: {result_text(one)}."]
     if entry.undoes is not None:
         parts.append(f"It undoes {entry.undoes}.")

@@ -32,9 +32,15 @@ def entry_of(number: int = 0x4F2A91C3, *items: ChangedItem, **fields: Any) -> Jo
 def offset_of(
     partition: int = 0, before: int | None = 4, after: int | None = 9, **fields: Any
 ) -> ChangedItem:
-    place: dict[str, Any] = {"group": "payments", "topic": "orders", "partition": partition, **fields}
+    place: dict[str, Any] = {
+        "group": "payments",
+        "topic": "orders",
+        "partition": partition,
+        "topic_id": UUID(int=1),
+        **fields,
+    }
     return ChangedItem(
-        kind=ItemKind.OFFSET, type=GroupType.CLASSIC, topic_id=UUID(int=1), before=before, after=after,
+        kind=ItemKind.OFFSET, type=GroupType.CLASSIC, before=before, after=after,
         leader_epoch=2, metadata="m", **place,
     )  # fmt: skip
 

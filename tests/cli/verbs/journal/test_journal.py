@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.journal.entry import EntryStatus, ItemOutcome
+from cli.journal.entry import ChangedItem, EntryStatus, ItemKind, ItemOutcome
 from cli.journal.reader import Journaled, read_journal
 from tests.cli.command import Kohort
 from tests.cli.journal.entries import edited, end_of, entry_of, offset_of, write_journal
@@ -152,6 +152,26 @@ def test_a_source_limits_the_list_to_its_cluster(rig: OffsetRig, topic: str, tmp
     document = json.loads(rig.ours("journal --journal", tmp_path, output="json").stdout)
     assert [one["target"] for one in document["entries"]] == [group]
     assert len(rig.kohort.quick("journal --output json --journal", tmp_path).document["entries"]) == 2
+
+
+def test_an_unknown_change_is_compared_with_the_cluster(rig: OffsetRig, topic: str, tmp_path: Path) -> None:
+    group, setting = rig.group({(topic, 0): 3}), "consumer.session.timeout.ms"
+    cluster = rig.admin.describe_cluster().result().cluster_id
+    offsets = [offset_of(number, None, 9, group=group, topic=topic, topic_id=None) for number in (0, 1)]
+    unset = ChangedItem(kind=ItemKind.SETTING, group=group, name=setting, after="46000")
+    entry = entry_of(1, *offsets, unset, cluster=cluster)
+    write_journal(tmp_path, entry, other := entry_of(2, cluster="other"))
+    (shown,) = rig.ours(f"journal {entry.id} --journal {tmp_path}", output="json").document["entries"]
+    assert [item["now"] for item in shown["items"]] == [3, None, None]
+    table = rig.ours(f"journal {entry.id} --journal {tmp_path}", output="table").succeeded().stdout
+    assert "NOW is what the cluster has." in " ".join(table.split())
+    assert [line.split()[-2:] for line in table.splitlines()[-3:]] == [
+        ["3", "unknown"], ["none", "unknown"], ["unset", "unknown"],
+    ]  # fmt: skip
+    answer = rig.ours(f"journal {other.id} --journal {tmp_path}", output="table").succeeded()
+    assert ("is not the cluster of 00000002" in answer.stderr, "NOW" in answer.stdout) == (True, False)
+    dead = rig.kohort.quick(f"journal {entry.id} -b 127.0.0.1:1 --timeout 200ms --journal", tmp_path)
+    dead.assert_said(3, "what the cluster has now is not known")
 
 
 def test_a_journal_that_is_not_there(kohort: Kohort, tmp_path: Path) -> None:
