@@ -127,6 +127,20 @@ def _groups(context: Context) -> Described:
         ]
 
 
+def _entries(context: Context) -> Described:
+    """Entries of the journal, the newest first."""
+    from pathlib import Path
+
+    from cli.journal.directory import journal_directory
+    from cli.journal.reader import read_journal
+    from cli.verbs.journal.view import target_text
+
+    named = context.params.get("journal")
+    directory = journal_directory(None if named is None else Path(named))
+    entries = [] if directory is None else read_journal(directory)[0]
+    return [(entry.id, f"{entry.verb} of {target_text(entry)}") for entry, _ in reversed(entries)]
+
+
 def _topics(context: Context) -> Described:
     from cli.sources.wire_source import WireSource
 
@@ -330,6 +344,7 @@ BY_COMMAND: Mapping[str, Values] = {
     ),
     **{f"kohort {verb} --context": replace(CONTEXTS, several=True) for verb in OF_CLUSTERS},
     "kohort list --compare": CONTEXTS,
+    **{f"kohort {verb} ID": Values(names=_entries) for verb in ("journal", "undo")},
     "kohort-consumer-groups --state": STATES,
     "kohort-consumer-groups --type": TYPES,
 }

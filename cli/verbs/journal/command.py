@@ -13,8 +13,8 @@ def journal(
     entry: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ENTRY]",
-            help="Entry to show whole: its id, or the first 4 digits of it.",
+            metavar="[ID]",
+            help="Entry to show whole, by its first 4 digits or more.",
             show_default=False,
         ),
     ] = None,

@@ -22,7 +22,7 @@ class JournalOptions:
         str | None, option("--since", "From this time on: 2026-03-01T03:00:00Z, or 2h ago as 2h.", "TIME")
     ] = None
     until: Annotated[str | None, option("--until", "Until this time.", "TIME")] = None
-    user: Annotated[str | None, option("--user", "Only changes by this user.", "USER")] = None
+    user: Annotated[str | None, option("--user", "Only changes by this user.", "NAME")] = None
     cluster: Annotated[str | None, option("--cluster", "Only changes of the cluster with this id.", "ID")] = (
         None
     )

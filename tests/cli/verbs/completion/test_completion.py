@@ -16,13 +16,15 @@ from cli.verbs.completion.answer import HELP, command_of, complete, first_senten
 from cli.verbs.completion.command import Shell
 from cli.verbs.completion.values import ANY, typed_options, values_of
 from tests.cli.command import Answer, Kohort, command_names
+from tests.cli.journal.entries import entry_of, write_journal
 from tests.cli.shells.terminal import SCRIPTS
 
 SHELLS = [shell.value for shell in Shell]
 FREE_TEXT = {
     "--add", "--advertise", "--as-of", "--at", "--at-once", "--back", "--bootstrap-server", "--bounce-seconds",
-    "--brokers", "--by-duration", "--catch-up", "--chance", "--client", "--cluster-id", "--columns",
-    "--commit-interval", "--concurrency", "--conf", "--config", "--every", "--expires-within", "--fail-rack", "--for",
+    "--brokers", "--by-duration", "--catch-up", "--chance", "--client", "--cluster", "--cluster-id",
+    "--columns", "--commit-interval", "--concurrency", "--conf", "--config", "--every", "--expires-within",
+    "--fail-rack", "--for",
     "--from", "--gate-timeout", "--group", "--hot", "--instance", "--interval", "--jobs", "--keep", "--key-type",
     "--limit", "--listen", "--loading", "--master", "--match", "--match-topic", "--max-series", "--max-size",
     "--max-stopped", "--metrics", "--offset", "--on-finding", "--pause", "--per-hour", "--property", "--reason",
@@ -30,7 +32,7 @@ FREE_TEXT = {
     "--search", "--secret", "--secret-env", "--secret-file", "--seed", "--seeds", "--session-timeout", "--shift-by",
     "--since", "--skew", "--sort", "--speed", "--step", "--stop-at", "--storm", "--timeout", "--times", "--to",
     "--to-bootstrap-server", "--to-datetime", "--to-offset", "--tolerance", "--topic", "--topic-prefix",
-    "--transaction-time", "--until", "--unused-for", "--validate-regex", "--wait", "--wait-empty", "--watch",
+    "--transaction-time", "--until", "--unused-for", "--user", "--validate-regex", "--wait", "--wait-empty", "--watch",
     "--webhook", "--window",
 }  # fmt: skip
 """Options with arbitrary values. Any other must have its values in cli/verbs/completion/values.py."""
@@ -168,6 +170,13 @@ def test_contexts(tmp_path: Path) -> None:
     for line in ("context use ", "list --context "):
         lines = _ask(tmp_path, line).stdout.splitlines()
         assert [text.split("\t")[0] for text in lines] == ["words", "live", "staging"]
+
+
+def test_entries_of_the_journal(tmp_path: Path) -> None:
+    write_journal(tmp_path, entry_of(1), entry_of(2, at="2026-11-30T00:00:00Z"), b"cut o")
+    for line in (f"undo --journal {tmp_path} ", f"journal --journal {tmp_path} "):
+        lines = _ask(tmp_path, line).stdout.splitlines()
+        assert [text.split("\t")[0] for text in lines] == ["words", "00000002", "00000001"]
 
 
 @pytest.mark.parametrize(
