@@ -89,7 +89,8 @@ def read_lags(source: Source, described: ReadResult[Group], *, only_with_lag: bo
     unread = source.next_records(unread_offsets(rows.values()))
     now_ms = time.time_ns() // 1_000_000
     rows = {name: with_next_records(listed, unread.records, now_ms) for name, listed in rows.items()}
-    remarks = [] if unread.remark is None else [unread.remark]
+    is_missed = any(row.lag != 0 for listed in rows.values() for row in listed)
+    remarks = [unread.remark] if unread.remark is not None and is_missed else []
     forbidden = [problem for problem in unread.problems if problem.cause is Cause.FORBIDDEN]
     if forbidden:  # The lags are whole without them
         names = first_names([problem.subject for problem in forbidden], _NAMED, "topics")
