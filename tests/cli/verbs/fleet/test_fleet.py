@@ -105,6 +105,7 @@ def test_the_report_has_the_recorded_numbers(run: tuple[Answer, Path]) -> None:
     check_recorded("report.json", json.dumps(numbers, indent=1).splitlines())
 
 
+@LONG
 def test_a_second_run_adds_nothing(run: tuple[Answer, Path], kohort: Kohort, history: str) -> None:
     first, again = run[0].document, kohort.quick(history, "--output", "json").document
     assert {name: table["rows"] for name, table in again["tables"].items()} == {
@@ -140,6 +141,7 @@ def test_a_group_at_a_moment_is_as_described(
     assert answer.document["as_of"] == {"time": moment, "groups": described["groups"]}
 
 
+@LONG
 def test_a_group_that_does_not_exist_is_an_error(kohort: Kohort, history: str) -> None:
     said = "kohort: no-such-group: the sources contain nothing about this group\n"
     assert kohort.quick(f"{history} --group no-such-group") == Answer(status=3, stdout="", stderr=said)
