@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from itertools import takewhile
 from typing import TypeAlias
 
 from cli.render.cells import Cell
@@ -31,15 +32,11 @@ _Key: TypeAlias = tuple[tuple[str, ...], int]
 def merged(documents: Mapping[str, Document]) -> Document:
     """One document of those of several clusters, by name; there is at least one, and all are of one command. Tables are
     those of all clusters, except below headings: what follows one is of one cluster."""
-    first, *others = documents.values()
-    texts = [document.text is not None for document in (first, *others)]
     return replace(
-        first,
+        next(iter(documents.values())),
         data=Deferred(lambda: _data(documents)),
         blocks=_blocks({name: document.blocks for name, document in documents.items()}),
-        text=_blocks({name: document.text_blocks for name, document in documents.items()})
-        if any(texts)
-        else None,
+        text=None,
         errors=tuple(
             replace(error, subject=f"{name}: {error.subject}")
             for name, document in documents.items()
@@ -63,44 +60,33 @@ def _data(documents: Mapping[str, Document]) -> dict[str, object]:
     return {"clusters": clusters, **lists}
 
 
-@dataclass(slots=True)
-class _Part:
-    """What several clusters show in one place: texts, and then a table."""
-
-    texts: list[Block] = field(default_factory=list)
-    tables: dict[str, Table] = field(default_factory=dict)
-
-
 def _blocks(blocks: Mapping[str, Sequence[Block]]) -> list[Block]:
-    parts: dict[_Key | None, _Part] = {}
-    last, sections = _Part(), list[Block]()
+    texts: dict[_Key, list[Block]] = {}  # What precedes a table
+    tables: dict[_Key, dict[str, Table]] = {}
+    rest, sections = list[Block](), list[Block]()
     for name, listed in blocks.items():
-        texts, times, in_section = list[Block](), Counter[tuple[str, ...]](), False
-        for block in listed:
-            in_section = in_section or isinstance(block, Heading)
-            if isinstance(block, Heading):
-                sections.append(_named(name, block))
-            elif in_section:
-                sections.append(_table({name: block}) if isinstance(block, Table) else block)
-            elif isinstance(block, Table):
-                # Two tables are of the same kind if they begin with the same columns; others depend on their rows.
-                kind = tuple(column.name for column in block.columns[:2])
-                part = parts.setdefault((kind, times[kind]), _Part())
-                times[kind] += 1
-                part.tables[name] = block
-                part.texts += texts
-                texts = []
-            else:
-                texts.append(_named(name, block))
-        last.texts += texts
-    return [*_shown((*parts.values(), last)), *sections]
+        head = list(takewhile(lambda block: not isinstance(block, Heading), listed))
+        sections += [_of_section(name, block) for block in listed[len(head) :]]
+        before, times = list[Block](), Counter[tuple[str, ...]]()
+        for block in head:
+            if not isinstance(block, Table):
+                before.append(_named(name, block))
+                continue
+            # Two tables are of the same kind if they begin with the same columns; others depend on their rows.
+            kind = tuple(column.name for column in block.columns[:2])
+            texts.setdefault((kind, times[kind]), []).extend(before)
+            tables.setdefault((kind, times[kind]), {})[name] = block
+            times[kind] += 1
+            before = []
+        rest += before
+    shown = [block for key, of_kind in tables.items() for block in (*texts[key], _table(of_kind))]
+    return [*shown, *rest, *sections]
 
 
-def _shown(parts: Sequence[_Part]) -> Iterator[Block]:
-    for part in parts:
-        yield from part.texts
-        if part.tables:
-            yield _table(part.tables)
+def _of_section(cluster: str, block: Block) -> Block:
+    if isinstance(block, Table):
+        return _table({cluster: block})
+    return _named(cluster, block) if isinstance(block, Heading) else block
 
 
 def _table(tables: Mapping[str, Table]) -> Table:

@@ -1,7 +1,5 @@
 """Documents of several clusters as one: tables, fields and texts with the names of the clusters."""
 
-import pytest
-
 from cli.render.document import Block, Document, Heading, Item, Table, Text, columns
 from cli.render.merge import merged
 from groups.listing import Cause, Problem
@@ -80,12 +78,3 @@ def test_problems_and_remarks_name_their_cluster() -> None:
     one = merged({"a": of_a, "b": document()})
     assert [(error.subject, error.cause) for error in one.errors] == [("a: g", Cause.ABSENT)]
     assert one.remarks == ("a: empty",)
-    assert one.text is None
-
-
-@pytest.mark.parametrize("name", ["a", "b"])
-def test_a_shorter_text_is_merged_too(name: str) -> None:
-    documents = {key: document(Text("page")) for key in ("a", "b")}
-    documents[name] = Document(command="list", data={}, blocks=(Text("page"),), text=(Text("short"),))
-    expected = {"a": ["a: short", "b: page"], "b": ["a: page", "b: short"]}
-    assert shown(*merged(documents).text_blocks) == expected[name]
