@@ -70,6 +70,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 
 kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS), kohort record 100 times, and changes 100 times
 	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \
+		tests/coordinator/store/test_start_on_segments.py \
 		tests/coordinator/server/test_kept_transactions.py tests/cli/verbs/record tests/cli/changes/test_kills.py
 
 tabs: $(SETUP) ## Test completion of unusual names in every quoting, in bash, zsh and fish

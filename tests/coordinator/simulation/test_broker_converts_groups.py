@@ -12,10 +12,11 @@ from tests.kafka.coordinator import wait_for_coordinator, wait_topics_known
 from tests.kafka.topics import create_topics
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
+from tests.support.long import LONG
 from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import EmbeddedSubscription, read_assignment, write_subscription
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, LONG]
 
 TOPICS = {"orders": 2}
 LONG_MS = 60_000

@@ -20,9 +20,10 @@ from tests.kafka.broker import Broker
 from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.wait import wait_until
 from tests.kafka.wire import ask
+from tests.support.long import LONG
 from wire.errors import ErrorCode
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, LONG]
 
 ONE_PARTITION = {"offsets.topic.num.partitions": "1"}
 LOADED = "Finished loading of metadata from __consumer_offsets-0"

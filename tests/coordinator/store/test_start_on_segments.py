@@ -18,6 +18,7 @@ from tests.kafka.coordinator import wait_for_coordinator
 from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import CONSUMER_GROUPS, ToolHost
 from tests.kafka.topics import create_topics
+from tests.support.long import LONG
 from tests.wire.log.batch_headers import read_batch_headers
 from wire.log.batch_writer import encode_batch, rewrite_batch
 from wire.log.compression import Codec
@@ -25,7 +26,7 @@ from wire.log.control_records import ControlType, end_of_transaction
 from wire.log.indexes import aborted_transactions, write_indexes
 from wire.log.segments import read_log, segment_name
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, LONG]
 
 PARTITIONS = 5
 TOPIC = "orders"
