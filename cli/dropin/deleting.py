@@ -1,20 +1,24 @@
 """`--delete` and `--delete-offsets` of `kohort-consumer-groups`, and the topics that an argument names."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cli.dropin.cluster import by_name, chosen_groups, client_of
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, error_message, exception_text, status_of
 from cli.dropin.flags import java_number
+from cli.dropin.journaling import deletion_items, groups_before, journaled, offset_items, topic_items
 from cli.dropin.parse import Options
 from cli.dropin.printing import print_error, remark_unknown, row, width_of
+from cli.journal.entry import ChangedItem
 from cli.render.cells import MISSING, safe_text
 from cli.sources.live import LiveSource
 from cli.sources.wire_source import WireSource
-from groups.model import TopicPartition
+from groups.model import GroupType, TopicPartition
 from wire.client import offsets
 from wire.client.cluster import KafkaClient
+from wire.client.errors import Answers
 from wire.client.metadata import TopicMetadata
+from wire.client.settings import delete_topics
 from wire.errors import ErrorCode, Failure
 
 
@@ -119,10 +123,31 @@ _WIDTHS = (10, 15)
 """The widths of PARTITION and STATUS."""
 
 
+def delete_journaled(source: LiveSource, names: Sequence[str]) -> Answers[str, bool]:
+    """Delete groups, with an entry in the journal."""
+    return journaled(
+        source,
+        "delete",
+        lambda: deletion_items(groups_before(source, names, GroupType.UNKNOWN)),
+        lambda: source.delete_groups(names),
+    )
+
+
+def delete_internal_topics(source: LiveSource, group: str, topics: Sequence[str]) -> Answers[str, bool]:
+    """Delete internal topics of a group, with an entry in the journal."""
+    client = client_of(source, "kohort delete")
+    return journaled(
+        source,
+        "delete",
+        lambda: topic_items(group, topics),
+        lambda: delete_topics(client, dict.fromkeys(topics)),
+    )
+
+
 def delete_groups(options: Options, source: LiveSource) -> int:
     """Delete the groups and print which are deleted and which are not; the exit status."""
     names, status = chosen_groups(options, source)
-    outcome = source.delete_groups(names).failed
+    outcome = delete_journaled(source, names).failed
     failed = {name: outcome[name] for name in names if name in outcome}
     if not isinstance(source, WireSource):
         # The tool prints the Java error of a code, not the broker's message.
@@ -159,7 +184,15 @@ def delete_offsets(
     named, whole = split_topics(options.topics)
     if places is None:
         places = list(dict.fromkeys([*named, *topics.places(whole)]))
-    answers = offsets.delete_offsets(client, {group: places})
+    doomed = places
+
+    def items() -> Iterator[ChangedItem]:
+        (before,) = groups_before(source, [group], GroupType.UNKNOWN)
+        return offset_items(before, dict.fromkeys(doomed))
+
+    answers = journaled(
+        source, "offsets delete", items, lambda: offsets.delete_offsets(client, {group: doomed})
+    )
     outcome: dict[TopicPartition, Failure | None] = {
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
     }

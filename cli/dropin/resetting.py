@@ -10,11 +10,13 @@ from pathlib import Path
 from cli.dropin import cluster, printing
 from cli.dropin.deleting import ClusterTopics
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, error_message, exception_text, status_of
+from cli.dropin.journaling import groups_before, journaled, offset_items
 from cli.dropin.parse import SCENARIOS, Options
 from cli.dropin.wording import wording
 from cli.errors import ExitStatus
+from cli.journal.entry import ChangedItem
 from cli.sources.live import LiveSource
-from groups.model import CommittedOffset, GroupState, TopicPartition, partition_name
+from groups.model import CommittedOffset, GroupState, GroupType, TopicPartition, partition_name
 from groups.offsets.model import OffsetChange, Positions
 from groups.offsets.offsets_csv import MOST_BYTES, MalformedOffsets, read_offsets
 from groups.offsets.scenarios import (
@@ -163,6 +165,8 @@ def run_reset(reset: "Reset") -> int:
 class Reset:
     """A reset of groups of consumers: one command line on one cluster. Other types of groups override a part."""
 
+    kind = GroupType.CLASSIC  # of a group that does not exist
+
     def __init__(self, options: Options, source: LiveSource) -> None:
         self.status = ExitStatus.DONE  # The exit status so far
         self.made: list[str] = []  # The groups that were set
@@ -300,7 +304,11 @@ class Reset:
         return commit_offsets(self.client, commits)
 
     def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        answers = self.send({group: offsets})
+        def items() -> Iterator[ChangedItem]:
+            (before,) = groups_before(self.source, [group], self.kind)
+            return offset_items(before, offsets)
+
+        answers = journaled(self.source, "offsets reset", items, lambda: self.send({group: offsets}))
         if group in answers.failed:
             failure = answers.failed[group]
             printing.remark_unknown([failure])

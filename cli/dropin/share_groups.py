@@ -1,6 +1,6 @@
 """`kohort-share-groups`: the command line of kafka-share-groups.sh."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from cli.dropin import cluster
@@ -20,6 +20,7 @@ from cli.dropin.flags import (
     known_flags,
     read_command,
 )
+from cli.dropin.journaling import groups_before, journaled, offset_items
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import Action, Options, check_describe, check_execution, only_action, options_of
 from cli.dropin.printing import (
@@ -42,6 +43,7 @@ from cli.dropin.typed_groups import (
     undeletable,
 )
 from cli.errors import ExitStatus
+from cli.journal.entry import ChangedItem
 from cli.render.cells import MISSING, partitions_text, safe_text
 from cli.sources.live import LiveSource
 from groups.described import as_group, share_offsets
@@ -227,7 +229,15 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     """Delete the offsets of topics and print the outcome of each; the exit status."""
     group = options.flags.single("group") or ""
     client = cluster.client_of(source, "kafka-share-groups.sh")
-    answers = delete_share_group_offsets(client, {group: sorted(set(options.topics))})
+    topics = sorted(set(options.topics))
+
+    def items() -> Iterator[ChangedItem]:
+        (before,) = groups_before(source, [group], GroupType.SHARE)
+        return offset_items(before, {key: None for key, _ in each_commit(before.offsets) if key[0] in topics})
+
+    answers = journaled(
+        source, "offsets delete", items, lambda: delete_share_group_offsets(client, {group: topics})
+    )
     refused = answers.failed.get(group)
     left_out = Failure(message="the broker has no answer for it")
     outcome = {
@@ -255,6 +265,8 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
 
 class ShareReset(Reset):
     """A reset of the start offsets of a share group."""
+
+    kind = GroupType.SHARE
 
     def __init__(self, options: Options, source: LiveSource) -> None:
         super().__init__(options, source)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from cli.dropin import cluster
-from cli.dropin.deleting import delete_offsets, print_deleted
+from cli.dropin.deleting import delete_internal_topics, delete_offsets, print_deleted
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, exception_text, status_of
 from cli.dropin.flags import (
     ParsedFlags,
@@ -39,8 +39,6 @@ from cli.render.cells import safe_text
 from cli.sources.live import LiveSource
 from groups.model import GroupState, GroupType, TopicPartition
 from groups.streams import Topology, is_internal
-from wire.client.cluster import KafkaClient
-from wire.client.settings import delete_topics
 from wire.errors import Failure
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
@@ -154,7 +152,7 @@ def run_delete(options: Options, source: LiveSource) -> int:
     kept = {
         name: why
         for name in topics.keys() - failed.keys()
-        if (why := _delete_topics(client, topics[name])) is not None
+        if (why := _delete_topics(source, name, topics[name])) is not None
     }
     print_deleted("streams groups", names, failed, end=".")
     if kept:
@@ -183,9 +181,9 @@ def _internal(group: str, topology: Topology) -> list[str]:
     return [topic for topic in dict.fromkeys(topics) if is_internal(topic, group)]
 
 
-def _delete_topics(client: KafkaClient, topics: Sequence[str]) -> Failure | None:
-    """Delete topics; the first failure, after each of them is printed."""
-    failed = delete_topics(client, dict.fromkeys(topics)).failed if topics else {}
+def _delete_topics(source: LiveSource, group: str, topics: Sequence[str]) -> Failure | None:
+    """Delete internal topics of a group; the first failure, after each of them is printed."""
+    failed = delete_internal_topics(source, group, topics).failed if topics else {}
     for topic in failed:
         print(safe_text(f"Failed to delete internal topic: {topic}"))
     remark_unknown(failed.values())
@@ -219,7 +217,7 @@ class StreamsReset(Reset):
         self._group = name
         offsets = super().set_group(name)
         topics = self._doomed() if self.options.execute else []
-        if (why := _delete_topics(self.client, topics)) is not None:
+        if (why := _delete_topics(self.source, name, topics)) is not None:
             print_error(f"Deleting internal topics for group '{name}' failed due to {exception_text(why)}")
             self.status = max(self.status, status_of([why]))
         return offsets

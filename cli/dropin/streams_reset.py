@@ -5,13 +5,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from cli.dropin import cluster
+from cli.dropin.deleting import delete_internal_topics
 from cli.dropin.errors import ToolFailure, exception_text
 from cli.dropin.flags import ParsedFlags, Value, known_flags, read_command
+from cli.dropin.journaling import journaled
 from cli.dropin.main import KafkaTool, run_tool
 from cli.dropin.parse import Action, Options, options_of
 from cli.dropin.printing import print_remark, purpose_and_usage, remark_unknown
 from cli.dropin.resetting import Reset, scenario_of
 from cli.errors import ExitStatus
+from cli.journal.entry import ChangedItem, ItemKind
 from cli.render.cells import safe_text
 from cli.sources.live import LiveSource
 from groups.model import GroupState, GroupType, TopicPartition, partition_name
@@ -19,7 +22,6 @@ from groups.offsets.scenarios import Scenario, ShiftBy, ToEarliest, ToLatest, To
 from groups.streams import is_internal
 from wire.client.groups import LeavingMember, remove_members
 from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
-from wire.client.settings import delete_topics
 from wire.errors import Failure
 
 _USAGE = "usage-streams-reset.txt"
@@ -98,7 +100,17 @@ class ApplicationReset(Reset):
             print(f"Force deleting all active members in the group: {safe_text(self.application)}")
         if members and self.options.execute:
             leaving = {self.application: [LeavingMember(member_id=name) for name in members]}
-            answers = remove_members(self.client, leaving, "kohort-streams-application-reset --force")
+            answers = journaled(
+                self.source,
+                "members remove",
+                lambda: [
+                    ChangedItem(
+                        kind=ItemKind.MEMBER, group=self.application, type=GroupType.CLASSIC, name=name
+                    )
+                    for name in members
+                ],
+                lambda: remove_members(self.client, leaving, "kohort-streams-application-reset --force"),
+            )
             outcomes = answers.found.get(self.application, {}).values()
             cluster.raise_failure([*answers.failed.values(), *filter(None, outcomes)], prefix=cluster.WRAPPED)
 
@@ -188,7 +200,7 @@ class ApplicationReset(Reset):
             raise ToolFailure(_NOT_INTERNAL)
         print(f"Deleting {'specified' if named else 'inferred'} internal topics {_listed(named or inferred)}")
         if self.options.execute and (named or inferred):
-            failed = delete_topics(self.client, dict.fromkeys(named or inferred)).failed
+            failed = delete_internal_topics(self.source, self.application, named or inferred).failed
             remark_unknown(failed.values())
             for name, why in failed.items():
                 print_remark(f"ERROR: deleting topic {name}\n{exception_text(why)}")

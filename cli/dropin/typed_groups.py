@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from cli.dropin.cluster import Described, list_groups, raise_failure
+from cli.dropin.deleting import delete_journaled
 from cli.dropin.describing import chosen_values
 from cli.dropin.parse import Options
 from cli.dropin.printing import row, width_of
@@ -89,7 +90,7 @@ def delete_groups(
     names: Sequence[str], failed: Mapping[str, Failure], source: LiveSource
 ) -> dict[str, Failure]:
     """Delete those of the named groups that have not `failed` before; why some are not deleted."""
-    outcome = source.delete_groups([name for name in names if name not in failed]).failed
+    outcome = delete_journaled(source, [name for name in names if name not in failed]).failed
     return {name: why for name in names if (why := failed.get(name) or outcome.get(name)) is not None}
 
 

@@ -15,7 +15,7 @@ from cli.dropin.parse import OF_THE_DOCUMENT
 from cli.dropin.printing import usage
 from tests.cli import command
 from tests.cli.command import Answer
-from tests.kafka.broker import Broker
+from tests.kafka.broker import Broker, RunningBroker
 from tests.kafka.tool_host import (
     CONSUMER_GROUPS,
     GROUPS,
@@ -87,7 +87,7 @@ class Case:
     def __str__(self) -> str:
         return self.line[:120] or "(no arguments)"
 
-    def arguments(self, names: Mapping[str, str], broker: Broker) -> list[str]:
+    def arguments(self, names: Mapping[str, str], broker: RunningBroker) -> list[str]:
         # Braces are filled in after the line is split: a name is one argument whatever is in it.
         words = [filled(word, {**names, "server": broker.bootstrap}) for word in shlex.split(self.line)]
         return ["--bootstrap-server", broker.bootstrap, *words] if self.connects else words

@@ -1,0 +1,103 @@
+"""The entry of a change in the journal (docs/journal.md), in the directory that KOHORT_JOURNAL names. The tools have no
+option for it, and print nothing of it."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from cli.dropin.errors import ToolFailure
+from cli.dropin.printing import print_remark
+from cli.errors import ExitStatus
+from cli.journal.directory import VARIABLE, journal_directory
+from cli.journal.entry import ChangedItem, EntryStatus, ItemKind, ItemOutcome, ItemResult
+from cli.journal.items import offset_item
+from cli.journal.writer import JournalFile, NotJournaled
+from cli.sources.live import LiveSource
+from cli.stopping import Stopped
+from groups.model import Group, GroupState, GroupType, TopicPartition, commit_of, each_commit
+from wire.client.errors import Answers
+from wire.errors import Failure
+
+T = TypeVar("T")
+
+
+def journaled(
+    source: LiveSource,
+    verb: str,
+    items: Callable[[], Iterable[ChangedItem]],
+    send: Callable[[], Answers[str, T]],
+) -> Answers[str, T]:
+    """Send a change between the two halves of its entry; `items` reads what it replaces, if there is a journal. Raises
+    ToolFailure: the entry cannot be written, and nothing is sent."""
+    directory = journal_directory()
+    replaced = [] if directory is None else list(items())
+    if directory is None or not replaced:
+        return send()
+    from cli.journal.recording import begin  # It loads what only commands of `kohort` need
+
+    try:
+        entry = begin(JournalFile(directory, os.uname().nodename), verb, replaced, source)
+    except NotJournaled as error:
+        why = str(error).partition("; nothing was changed")[0]
+        raise ToolFailure(
+            f"{why}; nothing was changed. Set {VARIABLE} to a writable directory, or to off",
+            ExitStatus.UNREADABLE,
+        ) from None
+    status, results = EntryStatus.FAILED, [ItemResult(result=ItemOutcome.UNKNOWN)] * len(replaced)
+    try:
+        answers = send()
+        results = [_result(answers, item) for item in replaced]
+        if all(result.result is ItemOutcome.DONE for result in results):
+            status = EntryStatus.DONE
+    except Stopped:
+        status = EntryStatus.STOPPED
+        raise
+    finally:
+        if (unwritten := entry.end(status, results)) is not None:
+            print_remark(unwritten)
+    return answers
+
+
+def _result(answers: Answers[str, T], item: ChangedItem) -> ItemResult:
+    """What became of an item: answers are by group, and have a failure or None for each part; or by topic."""
+    key = (item.topic if item.kind is ItemKind.TOPIC else item.group) or ""
+    failure = answers.failed.get(key)
+    parts = answers.found.get(key)
+    if isinstance(parts, Mapping):
+        found = (parts.get(part) for part in ((item.topic, item.partition), item.topic, item.name))
+        failure = next((why for why in found if isinstance(why, Failure)), None)
+    if failure is None:
+        return ItemResult(result=ItemOutcome.DONE)
+    unknown = failure.code is None and not failure.is_unsent
+    return ItemResult(result=ItemOutcome.UNKNOWN if unknown else ItemOutcome.FAILED, message=failure.message)
+
+
+def groups_before(source: LiveSource, names: Iterable[str], kind: GroupType) -> Sequence[Group]:
+    """The named groups with their offsets; Dead and of this type if it does not exist."""
+    described = {group.id: group for group in source.describe(list(names), offsets=True).items}
+    absent = GroupState.DEAD
+    return [described.get(name) or Group(id=name, type=kind, state=absent) for name in names]
+
+
+def offset_items(group: Group, after: Mapping[TopicPartition, int | None]) -> Iterator[ChangedItem]:
+    """New offsets of a group, or their deletion; the first ones create it."""
+    if group.state is GroupState.DEAD and any(offset is not None for offset in after.values()):
+        created = GroupState.EMPTY.value
+        yield ChangedItem(kind=ItemKind.GROUP, group=group.id, type=group.type, after=created)
+    for key, offset in after.items():
+        yield offset_item(group, key, commit_of(group.offsets, key), offset, None)
+
+
+def deletion_items(groups: Iterable[Group]) -> Iterator[ChangedItem]:
+    """Deleted groups, with their offsets."""
+    for group in groups:
+        yield ChangedItem(kind=ItemKind.GROUP, group=group.id, type=group.type, before=group.state.value)
+        for key, commit in each_commit(group.offsets):
+            yield offset_item(group, key, commit, None, None)
+
+
+def topic_items(group: str, topics: Iterable[str]) -> list[ChangedItem]:
+    """Internal topics of a group that are deleted."""
+    return [
+        ChangedItem(kind=ItemKind.TOPIC, group=group, topic=name, before="internal topic") for name in topics
+    ]
