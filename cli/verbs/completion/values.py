@@ -128,7 +128,6 @@ def _groups(context: Context) -> Described:
 
 
 def _entries(context: Context) -> Described:
-    """Entries of the journal, the newest first."""
     from pathlib import Path
 
     from cli.journal.directory import journal_directory
@@ -138,7 +137,7 @@ def _entries(context: Context) -> Described:
     named = context.params.get("journal")
     directory = journal_directory(None if named is None else Path(named))
     entries = [] if directory is None else read_journal(directory)[0]
-    return [(entry.id, f"{entry.verb} of {target_text(entry)}") for entry, _ in reversed(entries)]
+    return [(entry.id, f"{entry.verb} of {target_text(entry)}") for entry, _ in entries]
 
 
 def _topics(context: Context) -> Described:

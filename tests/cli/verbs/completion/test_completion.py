@@ -176,7 +176,7 @@ def test_entries_of_the_journal(tmp_path: Path) -> None:
     write_journal(tmp_path, entry_of(1), entry_of(2, at="2026-11-30T00:00:00Z"), b"cut o")
     for line in (f"undo --journal {tmp_path} ", f"journal --journal {tmp_path} "):
         lines = _ask(tmp_path, line).stdout.splitlines()
-        assert [text.split("\t")[0] for text in lines] == ["words", "00000002", "00000001"]
+        assert [text.split("\t")[0] for text in lines] == ["words", "00000001", "00000002"]
 
 
 @pytest.mark.parametrize(
