@@ -62,7 +62,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/cli/verbs/migrate/test_report.py \
 		tests/coordinator/server/test_hostile_clients.py tests/coordinator/server/test_floods.py \
 		tests/coordinator/server/security/test_sessions.py \
-		tests/coordinator/store/test_data_directory_files.py tests/groups/test_snapshot.py tests/cli/verbs/apply \
+		tests/coordinator/store/test_data_directory_files.py tests/groups/test_snapshot.py tests/cli/verbs/apply tests/cli/journal \
 		tests/conformance/test_compacted_logs.py \
 		tests/coordinator/store/test_data_directory.py tests/coordinator/store/test_loader_replay.py \
 		tests/coordinator/engine/test_classic_machine.py tests/coordinator/engine/test_consumer_stateful.py \

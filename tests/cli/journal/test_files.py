@@ -4,9 +4,10 @@ import json
 import os
 import stat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli.errors import UsageError
@@ -27,7 +28,9 @@ from cli.journal.secrets import without_secrets
 from cli.journal.writer import JournalFile, NotJournaled
 from groups.trees import Malformed
 from tests.cli.journal.entries import DAY, edited, end_of, entry_of, offset_of, write_journal
+from tests.support.long import cases
 
+FUZZED = settings(max_examples=cases("KOHORT_FUZZ_CASES", 40, many=20_000), deadline=None)
 DONE, FAILED, UNKNOWN = ItemOutcome.DONE, ItemOutcome.FAILED, ItemOutcome.UNKNOWN
 TEXTS = st.one_of(st.none(), st.text(max_size=8))
 VALUES = st.one_of(st.none(), st.integers(-(2**63), 2**63), st.text(max_size=8))
@@ -48,6 +51,7 @@ def test_what_is_written_is_read_again(items: list[ChangedItem], words: list[str
         assert read_line(line) == part
 
 
+@FUZZED
 @given(st.one_of(st.binary(max_size=60), st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
@@ -65,6 +69,7 @@ def _read(line: bytes) -> JournalEntry | EntryEnd | str:
         return str(error)
 
 
+@FUZZED
 @given(st.data())
 def test_an_entry_with_any_value_replaced_is_read_or_malformed(data: st.DataObject) -> None:
     entry = entry_of()
@@ -73,6 +78,23 @@ def test_an_entry_with_any_value_replaced_is_read_or_malformed(data: st.DataObje
     value = data.draw(st.sampled_from([0, -1, 2**70, 1.5, True, "", "x", [], {}, [{}], [[]], {"kind": 1}]))
     read = _read(edited(part, **{name: value}))
     assert not isinstance(read, str) or name in read or name == "kohort"
+
+
+@FUZZED
+@given(st.data())
+def test_broken_bytes_are_problems_and_lines_without_them_are_read(data: st.DataObject) -> None:
+    entries = [entry_of(number) for number in range(3)]
+    whole = b"".join(line_of(part) for entry in entries for part in (entry, end_of(entry)))
+    broken = bytearray(whole)
+    for _ in range(data.draw(st.integers(1, 5))):
+        broken[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    with TemporaryDirectory() as directory:
+        write_journal(Path(directory), bytes(broken))
+        read, problems = read_journal(Path(directory))
+    lines = bytes(broken).split(b"\n")
+    untouched = {entry.id for entry in entries if line_of(entry)[:-1] in lines}
+    assert untouched <= {entry.id for entry, _ in read}
+    assert problems or len(read) == 3
 
 
 def test_every_cut_of_the_last_line_leaves_the_rest(tmp_path: Path) -> None:
