@@ -33,6 +33,7 @@ def out_of_reach(words: Sequence[str]) -> str | None:
     for parameter in command.params:
         is_path = isinstance(parameter.type, TyperPath)
         is_confined = is_path or getattr(parameter, "rich_help_panel", None) in PANELS
+        is_confined = is_confined or parameter.name == "no_journal"  # What a browser changes leaves a trace
         if is_confined and values.get(parameter.name or "") not in (None, ()):
             return (
                 max(parameter.opts, key=len) if parameter.opts[0].startswith("-") else str(parameter.metavar)
