@@ -6,7 +6,7 @@ LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 .PHONY: test-long regexes oracle walks migrations unattended executions dry-runs pipeline fuzz kills tabs simulations changes bridges \
 	applications served-kills diagnoses incidents kerberos packages outages screens brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
-	bench-exporter bench-top fleet-executions bench-histories bench-recorder pictures site man stories lock dist image release-notes
+	bench-exporter bench-top bench-agents fleet-executions bench-histories bench-recorder pictures site man stories lock dist image release-notes
 
 # A lock in addition to that of development.
 $(VENV)/.ready-%: locks/%.txt $(SETUP)
@@ -164,6 +164,9 @@ bench-exporter: $(SETUP) ## Time polls and scrapes of the exporter over 5,000 gr
 
 bench-clusters: $(SETUP) ## Time a list of 20 clusters, of which one is slow and two are dead
 	$(BIN)/python -m benchmarks.clusters
+
+bench-agents: $(SETUP) ## Time the start of kohort mcp until its first answer, the list of its tools, and a call
+	$(BIN)/python -m benchmarks.agents
 
 bench-top: $(SETUP) ## Time the screens of kohort top on 1,000 groups of a broker and 5,000 of a snapshot: first screen, keys, processor, memory
 	$(BIN)/python -m benchmarks.top

@@ -33,8 +33,9 @@ async def serve_http(server: Server, guard: Guard) -> None:
     tls = guard.renewing_context()
     listener = _listener(guard)
     address = Address(guard.address.host, listener.getsockname()[1])
-    hosts = None if guard.address.is_loopback else "0.0.0.0"  # noqa: S104  (only which Host is expected)
-    app = _Guarded(server.streamable_http_app(streamable_http_path=PATH, host=hosts or "127.0.0.1"), guard)
+    # On loopback, pages of other sites may know the port: the SDK compares Host and Origin.
+    host = "127.0.0.1" if guard.address.is_loopback else guard.address.host
+    app = _Guarded(server.streamable_http_app(streamable_http_path=PATH, host=host), guard)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=1,
         ssl_context_factory=None if tls is None else lambda _config, _default: tls,

@@ -38,6 +38,10 @@ class DocumentPage:
     data: Mapping[str, object]
     range: str | None  # `groups 1 to 12 of 340`; None: it is the whole document
 
+    @property
+    def divides_an_item(self) -> bool:
+        return self.range is not None and ":" in self.range
+
 
 def as_safe(document: Mapping[str, object]) -> Mapping[str, object]:
     """The document with every name and text safe to read: control characters are escaped, and what is longer than
@@ -56,13 +60,13 @@ def _safe(value: object) -> object:
 def pages_of(document: Mapping[str, object]) -> list[DocumentPage]:
     """The pages of a document: its longest list is divided, and an item of it that is too long for a page too. Raises
     CallFailed."""
-    name, items = _longest_list(document)
-    if not items or _size(document) <= PAGE:
-        pages = [DocumentPage(data=document, range=None)]
-    else:
+    pages = [DocumentPage(data=document, range=None)]
+    lists = {name: value for name, value in document.items() if isinstance(value, list) and value}
+    if lists and _size(document) > PAGE:
+        name = max(lists, key=lambda name: _size(lists[name]))
         pages = [
             DocumentPage(data={**document, name: part}, range=f"{name} {where}")
-            for part, where in _parts(items, PAGE - _size({**document, name: []}))
+            for part, where in _parts(lists[name], PAGE - _size({**document, name: []}))
         ]
     if any(_size(page.data) > MOST_OF_PAGE for page in pages):
         raise CallFailed("the answer has a part that is too long for a page: ask for fewer groups")
@@ -107,19 +111,16 @@ def _numbers(first: int, last: int) -> str:
     return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 
-def _longest_list(document: Mapping[str, object]) -> tuple[str, Sequence[object]]:
-    lists = {name: value for name, value in document.items() if isinstance(value, list)}
-    name = max(lists, key=lambda name: _size(lists[name]), default="")
-    return name, lists.get(name, ())
-
-
 def _size(value: object) -> int:
     return len(json.dumps(value, ensure_ascii=False))
 
 
 def text_of(page: DocumentPage) -> str:
-    """What a page shows in a few lines: a verdict for each item, and its most important messages."""
+    """What a page shows in a few lines: a verdict for each item, and its most important messages. Nothing can be said
+    of a part of an item."""
     name, items = _items_of(page.data)
+    if page.divides_an_item:
+        return f"a part of {shown(_first(items[0], NAMES))}" if items else ""
     lines = []
     if len(items) > 1:
         verdicts = Counter(verdict for item in items if (verdict := _first(item, VERDICTS)) is not None)

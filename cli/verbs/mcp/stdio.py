@@ -70,11 +70,7 @@ class _Faults(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.levelno >= logging.ERROR:
             error = record.exc_info[1] if record.exc_info else None
-            notice(
-                record.getMessage()
-                if error is None
-                else f"{record.getMessage()}: {type(error).__name__}: {error}"
-            )
+            notice(record.getMessage() + ("" if error is None else f": {type(error).__name__}: {error}"))
 
 
 def log_faults() -> None:
