@@ -15,7 +15,7 @@ from pathlib import Path
 
 STARTS = 10
 BOUND_S = 0.6  # The first answer
-INITIALIZE = {
+INITIALIZE: dict[str, object] = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
     "clientInfo": {"name": "benchmark", "version": "1"},
