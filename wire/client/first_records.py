@@ -100,7 +100,7 @@ class _Search(LogSearch):
             )
         self._bytes = 0
 
-    def skip_markers(self, batch: Batch, _records: bytes) -> None:
+    def skip_markers(self, batch: Batch) -> None:
         self._skip(batch)
 
     def skip_aborted(self, batch: Batch, /) -> bool:

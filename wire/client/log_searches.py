@@ -68,7 +68,7 @@ class LogSearch(ABC):
     def handle(self, record: LogRecord, batch: Batch, /) -> None:
         """Handle a record at or after the position, in ascending order."""
 
-    def skip_markers(self, batch: Batch, records: bytes) -> None:  # noqa: B027  (most searches ignore them)
+    def skip_markers(self, batch: Batch) -> None:  # noqa: B027  (a search may ignore them)
         """Handle a control batch."""
 
     def skip_aborted(self, batch: Batch, /) -> bool:  # noqa: ARG002  (only with `read_committed`)
@@ -104,7 +104,7 @@ class LogSearch(ABC):
         for batch in seen.batches:
             skips = is_aborted(batch)
             if batch.is_control:
-                self.skip_markers(batch, records)
+                self.skip_markers(batch)
             elif skips:
                 skips = self.skip_aborted(batch)
             if self.is_done:

@@ -153,22 +153,20 @@ class _Search(LogSearch):
         self.result.from_start = True
         super().start_at(begin)
 
-    def handle(self, record: LogRecord, batch: Batch, /) -> None:
-        self._handle(record, batch, len(record.value or b""))
-
     def take_cut(self, frame: BadFrame) -> None:
         """Handle an answer that is too long: it contains one batch."""
         from wire.log.cut_batches import cut_batch
 
         cut = cut_batch(frame.head[LENGTH_BYTES:], frame.length, self.position)
         if cut is not None and cut.first is not None and self.position <= cut.first.offset:
-            self._handle(cut.first, cut.batch, cut.value_size)
+            self.handle(cut.first, cut.batch, cut.value_size)
             self.position = cut.first.offset + 1
         if not self.is_done and (cut is None or cut.batch.next_offset > self.position):
             mib = f"{frame.length / 2**20:,.0f} MiB, more than the {MAX_FRAME_BYTES >> 20} MiB that are read at once"
             self.give_up(Failure(message=f"the batch with offset {self.position} has {mib}"))
 
-    def _handle(self, record: LogRecord, batch: Batch, value_size: int) -> None:
+    def handle(self, record: LogRecord, batch: Batch, /, value_size: int | None = None) -> None:
+        """`value_size`: that of the whole value, if it is cut off."""
         from wire.log.log_records import hashed
 
         is_before, result = record.offset < self._request.offset, self.result
@@ -181,7 +179,8 @@ class _Search(LogSearch):
             end = TransactionEnd.COMMITTED if is_decided else TransactionEnd.UNDECIDED
             end = TransactionEnd.ABORTED if batch is self._aborted else end
         self._skipped = 0
-        stored = StoredRecord(hashed(record) if self._request.as_digests else record, batch, end, value_size)
+        size = len(record.value or b"") if value_size is None else value_size
+        stored = StoredRecord(hashed(record) if self._request.as_digests else record, batch, end, size)
         if is_before:
             self._put_before(stored)
             return
@@ -201,7 +200,7 @@ class _Search(LogSearch):
             self.result.from_start = False
         before.append(stored)
 
-    def skip_markers(self, batch: Batch, _records: bytes) -> None:
+    def skip_markers(self, batch: Batch) -> None:
         self._skip(batch)
 
     def skip_aborted(self, batch: Batch, /) -> bool:
@@ -219,7 +218,9 @@ class _Search(LogSearch):
             self._end_at(batch.next_offset)
 
     def _end_at(self, offset: int) -> None:
-        self._ended, self.result.limit_at = True, offset
+        self._ended = True
+        if not self._only_before:
+            self.result.limit_at = offset
 
     def reach_end(self) -> None:
         if self.isolation_level == READ_COMMITTED and self.position < self.high_watermark:
@@ -228,7 +229,7 @@ class _Search(LogSearch):
             if not self._request.skips_undecided:
                 self.isolation_level = READ_UNCOMMITTED
                 return
-        self._ended, self.result.to_end = True, not self._only_before
+        self._ended = self.result.to_end = True
 
     def give_up(self, failure: Failure) -> None:
         self._ended, self.result.failure = True, failure

@@ -1,7 +1,7 @@
 """The records around an offset: logs that are made up, read in pieces, next to a reader that has the whole log."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -149,6 +149,10 @@ def test_all_that_a_reader_with_the_whole_log_has(
         [(one.record.offset, one.transaction) for one in result.after],
     )
     assert (*read, result.aborted) == log.read(request)
+    if not only_committed:
+        assert result.to_end == (len(result.after) < after)
+    assert not result.from_start or len(result.before) == len(log.read(replace(request, before=99))[0])
+    assert result.from_start or len(result.before) == before
     if before == 0:
         waits = len(result.after) < after or result.after[-1].record.offset >= log.stable
         assert (result.waits_at is not None) == (waits and max(log.stable, request.offset) < log.end)
