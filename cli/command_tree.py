@@ -14,14 +14,21 @@ from typer.core import TyperCommand, TyperGroup
 
 from cli.commands import ARGUMENT_FILLERS, SECTIONS, Family, load
 from cli.errors import ExitStatus, UsageError
-from cli.options import OUTPUT_PANEL, SELECTION_PANEL, SOURCE_PANEL, SourceOptions, color_option
+from cli.options import (
+    CLUSTERS_PANEL,
+    OUTPUT_PANEL,
+    SELECTION_PANEL,
+    SOURCE_PANEL,
+    SourceOptions,
+    color_option,
+)
 from cli.render.color import Color, choose_color
 from cli.usage_errors import COMMANDS
 from wire.suggestion import closest
 
 Build = Callable[[bool], object]  # Builds a command; True requests only its summary, for a list
 
-_LAST_PANELS = (SELECTION_PANEL, SOURCE_PANEL, OUTPUT_PANEL)
+_LAST_PANELS = (SELECTION_PANEL, SOURCE_PANEL, CLUSTERS_PANEL, OUTPUT_PANEL)
 
 
 class Command(TyperCommand):

@@ -16,6 +16,7 @@ from cli.times import TIMEOUT_BOUNDS_S, duration_parser
 
 SELECTION_PANEL = "Selection of groups"
 SOURCE_PANEL = "Source of groups"
+CLUSTERS_PANEL = "Several clusters"
 OUTPUT_PANEL = "Output"
 TARGET_PANEL = "Another cluster"
 
@@ -93,7 +94,12 @@ class NamedSource:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions(NamedSource):
     context: Annotated[
-        str | None, _source("--context", "Context to use; kohort context list shows all.", "NAME")
+        str | None,
+        _source(
+            "--context",
+            "Context to use; kohort context list shows all. Some commands read several.",
+            "NAME,…",
+        ),
     ] = None
     timeout_ms: Annotated[
         int,
@@ -113,22 +119,21 @@ OF_CLUSTERS = ("list", "lag", "describe", "diagnose", "why", "plan", "exporter",
 """Commands that have `ClustersOptions`."""
 
 
+_clusters = partial(option, rich_help_panel=CLUSTERS_PANEL)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClustersOptions(SourceOptions):
     """The source of a command that can read several clusters side by side (`cli.clusters`), each a context."""
 
-    context: Annotated[
-        str | None,
-        _source("--context", "Context to use, or several, read side by side; kohort context list.", "NAME,…"),
-    ] = None
-    all_contexts: Annotated[bool, _source("--all-contexts", "Read every context, side by side.")] = False
+    all_contexts: Annotated[bool, _clusters("--all-contexts", "Read every context, side by side.")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedOptions(ClustersOptions):
     compare: Annotated[
         tuple[str, str] | None,
-        _source(
+        _clusters(
             "--compare", "Show side by side what groups are in two contexts, and their lag.", "NAME NAME"
         ),
     ] = None

@@ -88,7 +88,9 @@ def typed(parameter: Any, value: str) -> list[str]:
     option = max(parameter.opts, key=len)
     if parameter.param_type_name == "argument":
         return ["--", value]
-    return [f"{option}={value}"] if option.startswith("--") else [option, value]
+    if parameter.nargs > 1 or not option.startswith("--"):
+        return [option, *[value] * parameter.nargs]
+    return [f"{option}={value}"]
 
 
 def test_an_empty_value_is_refused_by_every_option_and_argument() -> None:

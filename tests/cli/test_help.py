@@ -106,7 +106,7 @@ def test_options_of_the_source_and_the_output_come_last(kohort: Kohort) -> None:
     headings = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert headings == [
         "Arguments:", "Options:", "Client libraries of the members:", "Selection of groups:", "Source of groups:",
-        "Output:",
+        "Several clusters:", "Output:",
     ]  # fmt: skip
 
 

@@ -8,9 +8,9 @@ import typer.main
 from typer.models import TyperPath
 
 from cli.command_tree import Command
-from cli.options import SOURCE_PANEL, TARGET_PANEL
+from cli.options import CLUSTERS_PANEL, SOURCE_PANEL, TARGET_PANEL
 
-PANELS = frozenset({SOURCE_PANEL, TARGET_PANEL})
+PANELS = frozenset({SOURCE_PANEL, CLUSTERS_PANEL, TARGET_PANEL})
 
 
 def out_of_reach(words: Sequence[str]) -> str | None:

@@ -13,7 +13,11 @@ def test_no_path_and_no_other_source_is_named_in_a_browser(name: str) -> None:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     for parameter in command.params:
         is_path = type(parameter.type).__name__ == "TyperPath"
-        if is_path or (parameter.rich_help_panel or "") in ("Source of groups", "Another cluster"):
+        if is_path or (parameter.rich_help_panel or "") in (
+            "Source of groups",
+            "Several clusters",
+            "Another cluster",
+        ):
             if parameter.param_type_name == "argument":
                 words = ["x"] * (1 + arguments.index(parameter))
             elif parameter.is_flag:
