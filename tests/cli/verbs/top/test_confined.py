@@ -34,5 +34,5 @@ def test_what_is_about_the_groups_on_screen_may_be_run() -> None:
     ):  # fmt: skip
         assert out_of_reach(line.split()) is None, line
     assert out_of_reach(["context", "show", "prod"]) == "context"
-    assert out_of_reach("offsets reset billing --to-latest --no-journal".split()) == "--no-journal"
+    assert out_of_reach(["offsets", "reset", "billing", "--to-latest", "--no-journal"]) == "--no-journal"
     assert out_of_reach(["describe", "--migration", "--snapshot", "x"]) == "--snapshot"
