@@ -94,6 +94,7 @@ def guard_of_http(http: str | None, access: McpGuard) -> "Guard | None":
 
 def _changes(options: McpOptions, sources: Collection[SourceOptions]) -> "AllowedChanges":
     """UsageError: only one of --allow and --groups is given, or they name nothing that can be changed."""
+    from cli.journal.directory import OFF, VARIABLE, journal_directory
     from cli.selection import name_filter
     from cli.verbs.mcp.server import AllowedChanges
 
@@ -105,6 +106,10 @@ def _changes(options: McpOptions, sources: Collection[SourceOptions]) -> "Allowe
         )
     if all(source.place is not None and source.place.is_protected for source in sources):
         raise UsageError("the context is protected: an agent never changes it; leave --allow out")
+    if journal_directory() is None:
+        raise UsageError(
+            f"{VARIABLE}={OFF}: an agent makes no change without an entry in the journal; name its directory"
+        )
     known = {tool.name: tool for tool in CHANGING}
     tools = []
     for verb in options.allow.split(","):

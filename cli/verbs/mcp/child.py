@@ -2,6 +2,7 @@
 limits of time and size. It ends with its call."""
 
 import json
+import math
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import IO
 import anyio
 from anyio.abc import Process
 
+from cli.consent import EXPECTED_VARIABLE
 from cli.errors import ExitStatus
 from cli.stopping import GRACE_S
 from cli.verbs.top.words import KOHORT
@@ -66,22 +68,22 @@ class CommandRunner:
                 )  # fmt: skip
             except (OSError, ValueError) as error:
                 raise CallFailed(f"the arguments cannot be passed to a command: {error}") from None
-            try:
-                with anyio.fail_after(self.limit_s):
+            with anyio.move_on_after(self.limit_s) as limit:
+                try:
                     await _ended(process, stdout)
-            except TimeoutError:
-                limit = seconds_text(self.limit_s)
-                raise CallFailed(f"no answer within {limit} (--time-limit): ask for less at once") from None
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await _stop(process)
-            status = process.returncode
-            printed, said = _content(stdout, MOST_OUTPUT), _content(stderr, MOST_NOTICES)
-        return CommandAnswer(
-            status=ExitStatus.UNREADABLE if status is None else status,
-            document=_document(printed),
-            notices=said.removeprefix("kohort: ").replace("\nkohort: ", "\n").strip(),
-        )
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await _stop(process)
+            document = _document(_content(stdout, MOST_OUTPUT))
+            notices = _content(stderr, MOST_NOTICES)
+        if document is None and limit.cancelled_caught:
+            after = f"no answer within {seconds_text(self.limit_s)} (--time-limit)"
+            if EXPECTED_VARIABLE in variables:
+                raise CallFailed(f"{after}: the tool journal shows whether the change was made")
+            raise CallFailed(f"{after}: ask for less at once")
+        status = ExitStatus.UNREADABLE if process.returncode is None else process.returncode
+        notices = notices.removeprefix("kohort: ").replace("\nkohort: ", "\n").strip()
+        return CommandAnswer(status=status, document=document, notices=notices)
 
 
 async def _ended(process: Process, stdout: IO[bytes]) -> None:
@@ -94,18 +96,14 @@ async def _ended(process: Process, stdout: IO[bytes]) -> None:
 
 
 async def _stop(process: Process) -> None:
-    """End what still runs, with its own processes. A change waits for the answers of what it has sent."""
-    if process.returncode is None:
-        _signal(process, signal.SIGTERM)
-        with anyio.move_on_after(GRACE_S + 1):
+    """End a command that still runs, and its own processes. A change waits for the answers of what it has sent."""
+    if process.returncode is not None:
+        return
+    for number, seconds in ((signal.SIGTERM, GRACE_S + 1), (signal.SIGKILL, math.inf)):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with anyio.move_on_after(seconds):
             await process.wait()
-    _signal(process, signal.SIGKILL)
-    await process.wait()
-
-
-def _signal(process: Process, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
 
 
 def _content(file: IO[bytes], most: int) -> str:

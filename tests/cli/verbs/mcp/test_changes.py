@@ -194,3 +194,6 @@ def test_a_protected_context_is_never_changed(
     production = resolve_source(SourceOptions(context="production"))
     with pytest.raises(UsageError, match="protected"):
         in_process(course, production, McpOptions(allow="delete", groups=".*"), tmp_path)
+    monkeypatch.setenv("KOHORT_JOURNAL", "off")
+    with pytest.raises(UsageError, match="without an entry in the journal"):
+        in_process(course, SourceOptions(), options, tmp_path)
