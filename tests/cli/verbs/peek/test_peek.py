@@ -24,7 +24,7 @@ BINARY = b"\0\xff\n\0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A topic with, in partition 0, records 0 to 2 in one batch (3 with gzip), 3 aborted (4: its end), 5 committed (6),
+    """A topic with, in partition 0, records 0 to 2, 3 aborted (4: its end), 5 committed (6),
     7 in an open transaction, and 8 in one that has ended (9); in partition 1 records 2 to 4."""
 
     rig: OffsetRig
@@ -65,9 +65,8 @@ def made(rig: OffsetRig) -> Iterator[Scene]:
             headers=[("h", b"\xff")],
         )
     assert producer.flush(30) == 0
-    ended, opened = (producer_of(rig, transactional_id=fresh_name("writer")) for _ in range(2))
     opener = fresh_name("opener")
-    opened = producer_of(rig, transactional_id=opener)
+    ended, opened = (producer_of(rig, transactional_id=name) for name in (fresh_name("writer"), opener))
     for writer in (ended, opened):
         writer.init_transactions(30)
     transaction(ended, topic, b"aborted", commit=False)
@@ -101,10 +100,10 @@ def test_the_next_record_as_a_document(scene: Scene) -> None:
         "group": scene.group, "offset": 1, "committed": 1, "log_start": 0, "last_stable": 7,
     }  # fmt: skip
     (row,) = records(answer)
-    assert (
-        row.pop("batch").items()
-        >= {"base_offset": 0, "last_offset": 2, "records": 3, "compression": "gzip"}.items()
-    )
+    batch = row["batch"]
+    assert batch["base_offset"] <= 1 <= batch["last_offset"]
+    assert batch["records"] == batch["last_offset"] - batch["base_offset"] + 1
+    assert records(scene.peek("--offset 0"))[0]["batch"]["compression"] == "gzip"
     assert b64decode(row["value"]) == BINARY
     assert (row["value_encoding"], row["value_size"]) == ("base64", 4)
     assert (row["key"], row["key_encoding"], row["key_size"]) == ("key-1", "utf-8", 5)
