@@ -12,7 +12,6 @@ from tests.kafka.members import OTHERS
 from tests.migration.end_to_end.deployment import MEMBERS, Deployment, Fleet, deployed
 from tests.migration.end_to_end.follower import Follower
 from tests.migration.end_to_end.shell import Shell
-from tests.support.long import IS_LONG
 
 Deploy = Callable[[Fleet], Deployment]
 Follow = Callable[[Deployment], Follower]
@@ -20,9 +19,8 @@ Follow = Callable[[Deployment], Follower]
 
 @pytest.fixture(scope="session")
 def java_hosts(kafka_jars: Path) -> Iterator[list[JavaHost]]:
-    """Give the JVM of each consumer of a group, and of one more: in a long run no two of them share it."""
-    count = MEMBERS + 1
-    hosts = [JavaHost(kafka_jars) for _ in range(count)] if IS_LONG else [JavaHost(kafka_jars)] * count
+    """Give a JVM for each consumer of a group, and one more: no two of them share a process."""
+    hosts = [JavaHost(kafka_jars) for _ in range(MEMBERS + 1)]
     yield hosts
     for host in hosts:
         host.crash()

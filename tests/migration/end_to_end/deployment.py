@@ -114,8 +114,8 @@ class Outcome:
 def deployed(
     fleet: Fleet, broker: Broker, jars: Path, hosts: Sequence[JavaHost], directory: Path
 ) -> Iterator[Deployment]:
-    """Deploy `fleet` and wait until it has settled, with a producer at work; all ends with the context. The
-    consumers, and a stranger, run in the JVMs of `hosts`, one each."""
+    """Deploy `fleet` and wait until it has settled, with a producer at work; all ends with the context. Each consumer,
+    and a stranger, has a separate JVM."""
     group, prefix = fresh_name("payments"), fresh_name("orders")
     topics = {f"{prefix}-eu": PARTITIONS // 2, f"{prefix}-us": PARTITIONS // 2}
     create_topics(broker, topics)

@@ -23,12 +23,12 @@ Stage = tuple[str, tuple[str, str]]
 """The options of a plan, and what Kafka's own tool shows after it: type and assignor."""
 
 JOURNEYS: dict[str, tuple[Fleet, list[Stage]]] = {
-    "java range to cooperative": (java("range"), [(TO_COOPERATIVE, COOPERATIVE)]),
     "librdkafka range to consumer and back": (
         librdkafka("range"), [(TO_CONSUMER, NEW_RANGE), (TO_CLASSIC + IN_PAIRS, RANGE)],
     ),
 }  # fmt: skip
 LONGER: dict[str, tuple[Fleet, list[Stage]]] = {
+    "java range to cooperative": (java("range"), [(TO_COOPERATIVE, COOPERATIVE)]),
     "librdkafka range to cooperative, all stopped": (
         librdkafka("range"), [("--to cooperative --client librdkafka:2.16.0", COOPERATIVE)],
     ),
