@@ -3,6 +3,7 @@
 import getpass
 import os
 import shlex
+import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ AGENT_VARIABLE = "KOHORT_AGENT"  # The name of the agent for which `kohort mcp` 
 def open_journal(consent: ConsentOptions) -> JournalFile | None:
     """The file for an entry; None if the change gets none. Raises NotJournaled. Raises UsageError."""
     directory = None if consent.no_journal else journal_directory(consent.journal)
-    return None if directory is None else JournalFile(directory, _host())
+    return None if directory is None else JournalFile(directory, host_name())
 
 
 class ChangeRecord:
@@ -90,8 +91,8 @@ def begin(
     entry = JournalEntry(
         id=new_id(),
         at=now_text(),
-        user=_user(),
-        host=_host(),
+        user=user_name(),
+        host=host_name(),
         pid=os.getpid(),
         cluster=target.cluster_id() if isinstance(target, LiveSource) else None,
         context=None if origin is None else origin.name,
@@ -139,12 +140,12 @@ def _with_topic_ids(target: Source, items: Sequence[ChangedItem]) -> tuple[Chang
     )
 
 
-def _user() -> str:
+def user_name() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # A user without a name, as in containers
         return str(os.getuid())
 
 
-def _host() -> str:
-    return os.uname().nodename
+def host_name() -> str:
+    return socket.gethostname()

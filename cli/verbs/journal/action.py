@@ -26,8 +26,10 @@ def show_journal(
     named: str | None, options: JournalOptions, source: SourceOptions, output: OutputOptions
 ) -> None:
     """List the selected entries, or show the named one."""
-    if named is not None and (given := _filters_of(options)):
-        raise UsageError(f"{given[0]} selects from the list; leave it out, or leave {named} out")
+    if named is not None and options != JournalOptions(journal=options.journal):
+        raise UsageError(
+            f"{named} is one entry, and options such as --since select from the list; use only one"
+        )
     directory = directory_of(options.journal)
     entries, problems = read_journal(directory)
     if named is not None:
@@ -67,17 +69,6 @@ def _present(
             return compared_items(paired(entry, end), read_present(groups, entry.items)), ()
     except (CommandError, WireError) as error:
         return None, [Problem(subject=entry.id, message=f"what the cluster has now is not known: {error}")]
-
-
-def _filters_of(options: JournalOptions) -> Sequence[str]:
-    values = {
-        "--group": options.groups,
-        "--since": options.since,
-        "--until": options.until,
-        "--user": options.user,
-        "--cluster": options.cluster,
-    }
-    return [name for name, value in values.items() if value]
 
 
 def _tests(options: JournalOptions, source: SourceOptions) -> Iterator[Test]:

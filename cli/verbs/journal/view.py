@@ -26,6 +26,7 @@ from groups.listing import shown_id
 from groups.model import Problem
 
 COMPARE = "unknown: compare"
+_WORDS = {ItemKind.OFFSET: "none", ItemKind.SETTING: "unset"}
 _NAMED = 2
 
 
@@ -79,9 +80,9 @@ def entry_document(
         [(*pair, *([] if now is None else [now[number]])) for number, pair in enumerate(pairs)],
         *[("GROUP", lambda pair: pair[0].group)] * any(item.group is not None for item, _ in pairs),
         ("SUBJECT", lambda pair: pair[0].target or "the group"),
-        ("BEFORE", lambda pair: _before(pair[0])),
-        ("AFTER", lambda pair: _after(pair[0])),
-        *[("NOW", lambda pair: _now(pair[2]))] * (now is not None),
+        ("BEFORE", lambda pair: _cell(pair[0], pair[0].before)),
+        ("AFTER", lambda pair: _cell(pair[0], pair[0].after)),
+        *[("NOW", lambda pair: _present(pair[2]))] * (now is not None),
         *[("AT", lambda pair: pair[0].at)] * any(item.at is not None for item, _ in pairs),
         ("RESULT", lambda pair: pair[1].result.value),
         *[("PROBLEM", lambda pair: pair[1].message or "")] * any(result.message for _, result in pairs),
@@ -144,28 +145,13 @@ def _shown_user(entry: JournalEntry) -> str:
     return f"{entry.user} ({entry.agent})" if entry.agent else entry.user
 
 
-def _before(item: ChangedItem) -> Cell:
-    if item.before is None and item.kind in (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP):
-        return None
-    return _or_none(item, item.before)
+def _cell(item: ChangedItem, value: Value) -> Cell:
+    """A value, or the word for the lack of one; None if there is no such word."""
+    return _WORDS.get(item.kind) if value is None else value
 
 
-def _after(item: ChangedItem) -> Cell:
-    if item.after is None and item.kind in (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.GROUP):
-        return "created" if item.kind is ItemKind.GROUP and item.before is None else "removed"
-    return _or_none(item, item.after)
-
-
-def _now(compared: ComparedItem) -> Cell:
-    is_unknown = compared.verdict is Verdict.UNREAD or compared.item.kind in (
-        ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP,
-    )  # fmt: skip
-    return None if is_unknown and compared.now is None else _or_none(compared.item, compared.now)
-
-
-def _or_none(item: ChangedItem, value: Value) -> Cell:
-    """A value, or the word for the lack of one."""
-    return ("unset" if item.kind is ItemKind.SETTING else "none") if value is None else value
+def _present(compared: ComparedItem) -> Cell:
+    return None if compared.verdict is Verdict.UNREAD else _cell(compared.item, compared.now)
 
 
 def _result_sentence(one: Journaled, undone: Mapping[str, str], *, is_compared: bool) -> str:

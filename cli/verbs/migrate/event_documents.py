@@ -4,14 +4,12 @@ the first step; `members` has the ids that members had when the plan was made, `
 docs/schemas/migrate.json.
 """
 
-import getpass
-import os
-import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
+from cli.journal.recording import host_name, user_name
 from cli.render.document import fields
 from groups.times import MOST_S
 from migration.execution.costs import StepCosts
@@ -120,7 +118,7 @@ def run_began(plan: Plan, found: Sequence[str], *, resumed: bool) -> Facts:
         "event": "run-began",
         "resumed": resumed,
         "found": list(found),
-        "who": user_name(),
+        "who": f"{user_name()}@{host_name()}",
         "cluster": plan.baseline.cluster if plan.baseline else None,
         "path": plan.path,
         "from": plan.origin,
@@ -135,15 +133,6 @@ def run_began(plan: Plan, found: Sequence[str], *, resumed: bool) -> Facts:
             for step in plan.steps
         ],
     }
-
-
-def user_name() -> str:
-    """`user@host` of this process."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # an id without a name, as in containers
-        user = str(os.getuid())
-    return f"{user}@{socket.gethostname()}"
 
 
 def of_happening(
@@ -318,7 +307,7 @@ def fleet_began(
     return {
         "event": "fleet-began",
         "resumed": resumed,
-        "who": user_name(),
+        "who": f"{user_name()}@{host_name()}",
         "groups": list(groups),
         "finished": list(finished),
         "left_out": list(left_out),

@@ -88,28 +88,6 @@ class Conductor:
         self.pass_on(0.0)
         return self._status()
 
-    @property
-    def is_interrupted(self) -> bool:
-        return self._interrupts > 0
-
-    def why_not_finished(self, status: WaveStatus) -> dict[str, str]:
-        """By group, why its plan was not carried out whole."""
-        return {
-            name: self._why_not(name, phase)
-            for name, phase in status.phases.items()
-            if phase is not GroupPhase.FINISHED and name in self.runs
-        }
-
-    def _why_not(self, name: str, phase: GroupPhase) -> str:
-        run = self.begun.get(name)
-        stop = run.status.rollback_stop or run.status.stop if run else None
-        if name in self.failures or stop is None:
-            return str(self.failures.get(name, phase.value))
-        # The message of a failed command has its output, which may contain a secret.
-        return f"stopped by the rule {stop.rule.value}" + (
-            "" if stop.rule is StopRule.HOOK else f": {stop.message}"
-        )
-
     def _status(self) -> WaveStatus:
         return self.fleet.status(datetime.now(UTC), time.monotonic())
 
@@ -240,7 +218,7 @@ class FleetRun:
         )
         self._note_start()
         status = conductor.conduct()
-        self.entry.end(conductor.why_not_finished(status), is_stopped=conductor.is_interrupted)
+        self.entry.end(status.phases)
         self._note(documents.fleet_ended(status.phases, status.ends, time.monotonic() - began_s))
         conductor.pass_on(0.0)
         pages = list(self._reports.values()) if self.journal is None else list(self._summary(status))

@@ -10,6 +10,7 @@ from cli.selection import ReusableSource
 from cli.verbs.migrate.event_documents import Event, EventDocument
 from cli.verbs.migrate.prepare import PreparedPlan
 from cli.verbs.migrate.settings import RunSettings
+from migration.execution.fleet import GroupPhase
 
 UNKNOWN, DONE = ItemResult(result=ItemOutcome.UNKNOWN), ItemResult(result=ItemOutcome.DONE)
 
@@ -62,17 +63,18 @@ class MigrationEntry:
             failed = ItemResult(result=ItemOutcome.FAILED, message="the command failed")
             self._restarts[key] = self._restarts[key][0], failed if event.text("problem") else DONE
 
-    def end(self, why_not: Mapping[str, str], *, is_stopped: bool) -> None:
-        """Write the end; `why_not`: by group, why its plan was not finished."""
+    def end(self, phases: Mapping[str, GroupPhase]) -> None:
+        """Write the end, with the phase of each group."""
         if self._entry is None:
             return
+        ends = [phases[group] for group in self._groups]
         results = [
-            ItemResult(result=ItemOutcome.FAILED, message=why_not[group]) if group in why_not else DONE
-            for group in self._groups
+            DONE if end is GroupPhase.FINISHED else ItemResult(result=ItemOutcome.FAILED, message=end.value)
+            for end in ends
         ]
+        status = EntryStatus.DONE if {*ends} <= {GroupPhase.FINISHED} else EntryStatus.FAILED
+        status = EntryStatus.STOPPED if GroupPhase.HELD in ends else status
         restarts = list(self._restarts.values())
         results += [result for _, result in restarts]
-        status = EntryStatus.FAILED if why_not else EntryStatus.DONE
-        status = EntryStatus.STOPPED if is_stopped else status
         if (failed := self._entry.end(status, results, [item for item, _ in restarts])) is not None:
             notice(failed)

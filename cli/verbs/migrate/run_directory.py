@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from cli.errors import CommandError, UsageError
+from cli.journal.directory import state_directory
 from cli.verbs.migrate.event_documents import Event, EventDocument
 from cli.verbs.migrate.hook import FormerHook
 from migration.execution.events import RollbackBegan
@@ -218,8 +219,7 @@ class RunDirectory(EventDirectory):
 
 def lock_directory() -> Path:
     """Where the locks of groups are: `$XDG_STATE_HOME/kohort`, by default ~/.local/state/kohort."""
-    home = os.environ.get("XDG_STATE_HOME")
-    return Path(home or Path.home() / ".local" / "state") / "kohort" / "migrate"
+    return state_directory() / "migrate"
 
 
 @contextmanager
