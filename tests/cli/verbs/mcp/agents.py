@@ -44,14 +44,16 @@ def quick_commands(directory: Path) -> Iterator[None]:
 
 
 def over_stdio(course: Course, *options: str, stderr: Path) -> None:
-    """Start the installed command as an agent's program does, and give its client to the course."""
+    """Start the installed command as an agent's program does, and give its client, of the protocol of 2025."""
 
     async def run() -> None:
         server = StdioServerParameters(
             command=str(installed()), args=["mcp", *options], env={**os.environ, "HOME": str(stderr.parent)}
         )
         with anyio.fail_after(LIMIT_S), open(stderr, "w", encoding="utf-8") as errors:
-            async with Client(stdio_client(server, errlog=errors), client_info=_info()) as client:
+            async with Client(
+                stdio_client(server, errlog=errors), client_info=_info(), mode="legacy"
+            ) as client:
                 await course(client)
 
     run_async(run)
@@ -63,12 +65,11 @@ async def serving_http(
     options: McpOptions,
     directory: Path,
     capsys: pytest.CaptureFixture[str],
-    guard: McpGuard | None = None,
 ) -> AsyncIterator[str]:
     """Serve HTTP in this process, whose commands may be quick; its URL. It ends by a signal."""
     token = directory / "token"
     token.write_text(f"{TOKEN}\n")
-    access = guard_of_http("0", guard or McpGuard(token_file=token))
+    access = guard_of_http("0", McpGuard(token_file=token))
     assert access is not None
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
@@ -105,9 +106,9 @@ def run_async(run: Callable[[], Awaitable[None]]) -> None:
 
 
 @asynccontextmanager
-async def http_client(url: str, token: str = TOKEN) -> AsyncIterator[Client]:
+async def http_client(url: str) -> AsyncIterator[Client]:
     async with AsyncExitStack() as stack:
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = {"Authorization": f"Bearer {TOKEN}"}
         web = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=LIMIT_S))
         transport = streamable_http_client(url, http_client=web)
         yield await stack.enter_async_context(Client(transport, client_info=_info()))

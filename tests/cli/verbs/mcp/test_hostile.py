@@ -1,11 +1,11 @@
 """Agents, and names in a cluster, that want harm: nothing is changed, nothing remains, and no traceback is printed."""
 
 import json
-import os
 import random
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -66,12 +66,8 @@ def source(turnstile: Turnstile) -> SourceOptions:
 
 
 def call_of(tool: str, **arguments: object) -> dict[str, object]:
-    return {
-        "jsonrpc": "2.0",
-        "id": 2,
-        "method": "tools/call",
-        "params": {"name": tool, "arguments": arguments},
-    }
+    parameters = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": parameters}
 
 
 NONSENSE = (
@@ -111,7 +107,7 @@ def test_an_agent_that_tries_everything_changes_nothing(
 ) -> None:
     """Without --allow: every change by its name, and changes in the arguments of every tool."""
     turnstile.keys.clear()
-    words = [
+    words = (
         *HOSTILE[:5],
         "--execute",
         "--yes",
@@ -119,8 +115,8 @@ def test_an_agent_that_tries_everything_changes_nothing(
         "orders",
         "\0",
         "a" * 200_000,
-    ]
-    values: list[object] = [
+    )
+    values: tuple[object, ...] = (
         *words,
         [],
         {},
@@ -131,7 +127,7 @@ def test_an_agent_that_tries_everything_changes_nothing(
         [[]],
         {"groups": "x"},
         *([word] for word in words),
-    ]
+    )
     names = [
         "groups",
         "match",
@@ -181,18 +177,18 @@ def test_a_flood_is_refused_and_the_next_call_answered(
     assert (len(said), len(refusals)) == (40, 34)
 
 
-def commands(port: int) -> list[str]:
+def commands(port: int) -> list[bytes]:
     """The commands of diagnose that run on this port."""
-    found = []
-    for directory in Path("/proc").iterdir():
-        if directory.name.isdecimal() and int(directory.name) != os.getpid():
-            try:
-                line = (directory / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            except OSError:
-                continue
-            if "diagnose" in line and f"{HOST}:{port}" in line:
-                found.append(line)
-    return found
+    lines = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            lines.append(file.read_bytes())
+    return [line for line in lines if b"diagnose" in line and f"{HOST}:{port}".encode() in line]
+
+
+async def until(turnstile: Turnstile, *, is_running: bool) -> None:
+    while bool(commands(turnstile.port)) is not is_running:
+        await anyio.sleep(0.05)
 
 
 LASTING: dict[str, Any] = {"all_groups": True, "for": "60s"}
@@ -209,11 +205,9 @@ def test_a_call_that_is_cancelled_ends_its_command(
     async def course(client: Client) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.call_tool, "diagnose", LASTING)
-            while not commands(turnstile.port):
-                await anyio.sleep(0.05)
+            await until(turnstile, is_running=True)
             tasks.cancel_scope.cancel()
-        while commands(turnstile.port):
-            await anyio.sleep(0.05)
+        await until(turnstile, is_running=False)
 
     more = () if transport is in_process else (capsys,)
     transport(course, source, McpOptions(), tmp_path, *more)
@@ -235,11 +229,9 @@ def test_a_client_of_http_that_hangs_up_ends_its_command(
             assert (await web.post(url, json=INITIALIZED)).status_code == 202
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(partial(web.post, url, json=call_of("diagnose", **LASTING)))
-                while not commands(turnstile.port):
-                    await anyio.sleep(0.05)
+                await until(turnstile, is_running=True)
                 tasks.cancel_scope.cancel()
-            while commands(turnstile.port):
-                await anyio.sleep(0.05)
+            await until(turnstile, is_running=False)
 
     run_async(run)
 
@@ -289,9 +281,8 @@ def test_nonsense_and_a_hang_up_on_standard_input(
             for message in (INITIALIZE, INITIALIZED, call_of("diagnose", **LASTING)):
                 server.stdin.write(json.dumps(message).encode() + b"\n")
             server.stdin.flush()
-            answers: list[dict[str, object]] = []
-            while not any(answer.get("id") == 1 for answer in answers):
-                answers.append(json.loads(server.stdout.readline()))
+            while json.loads(server.stdout.readline()).get("id") != 1:
+                pass
             wait_until(lambda: bool(commands(turnstile.port)), "the command")
             began_s = time.monotonic()
             server.stdin.close()
