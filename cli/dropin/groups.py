@@ -72,10 +72,10 @@ def _report(reason: str) -> None:
     print(f"Error while executing groups command : {safe_lines(reason)}")
 
 
-GROUPS = KafkaTool(
+TOOL = KafkaTool(
     parse=parse, action_of=lambda _: run_list, report=_report, usage=_USAGE, failed=ExitStatus.FALSE
 )  # fmt: skip
 
 
 def main() -> None:
-    run_tool(GROUPS)
+    run_tool(TOOL)

@@ -300,8 +300,8 @@ class ShareReset(Reset):
         return alter_share_group_offsets(self.client, offsets)
 
 
-SHARE_GROUPS = KafkaTool(parse=parse, action_of=action_of, report=failing("share group"), usage=_USAGE)
+TOOL = KafkaTool(parse=parse, action_of=action_of, report=failing("share group"), usage=_USAGE)
 
 
 def main() -> None:
-    run_tool(SHARE_GROUPS)
+    run_tool(TOOL)

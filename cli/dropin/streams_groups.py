@@ -257,10 +257,10 @@ class StreamsReset(Reset):
 
 
 _WIDTHS = (30, 30, 10, 15)
-STREAMS_GROUPS = KafkaTool(
+TOOL = KafkaTool(
     parse=parse, action_of=action_of, report=failing("streams group"), usage=_USAGE, failed=ExitStatus.FALSE
 )
 
 
 def main() -> None:
-    run_tool(STREAMS_GROUPS)
+    run_tool(TOOL)

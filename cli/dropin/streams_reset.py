@@ -236,7 +236,7 @@ def _in_range(requested: int, start: int, end: int) -> int:
     return offset
 
 
-STREAMS_RESET = KafkaTool(
+TOOL = KafkaTool(
     parse=parse,
     action_of=lambda _: run_reset,
     report=lambda reason: print_remark(f"ERROR: {reason}"),
@@ -246,4 +246,4 @@ STREAMS_RESET = KafkaTool(
 
 
 def main() -> None:
-    run_tool(STREAMS_RESET)
+    run_tool(TOOL)

@@ -8,10 +8,11 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from types import ModuleType
 
 from cli.dropin import groups, main, parse, share_groups, streams_groups, streams_reset
 from cli.dropin.flags import Value
-from cli.dropin.parse import OF_THE_DOCUMENT
+from cli.dropin.parse import OF_THE_DOCUMENT, Options
 from cli.dropin.printing import usage
 from tests.cli import command
 from tests.cli.command import Answer
@@ -32,32 +33,29 @@ class Pair:
 
     theirs: str  # The class with the tool's `main`
     ours: Callable[[], None]
+    parse: Callable[[Sequence[str]], Options]
     flags: Mapping[str, Value]
     usage: str | None = None
     fails: str  # What precedes the reason of a failed command
 
 
+def _pair(stand_in: ModuleType, theirs: str, fails: str) -> Pair:
+    tool = stand_in.TOOL
+    return Pair(
+        theirs=theirs, ours=stand_in.main, parse=tool.parse, flags=stand_in.FLAGS, usage=tool.usage, fails=fails
+    )  # fmt: skip
+
+
+_FAILED = "\nError: Executing {} command failed due to "
 PAIRS = {
     "consumer-groups": Pair(
-        theirs=CONSUMER_GROUPS, ours=main.main, flags=parse.FLAGS,
-        fails="\nError: Executing consumer group command failed due to ",
+        theirs=CONSUMER_GROUPS, ours=main.main, parse=parse.parse, flags=parse.FLAGS,
+        fails=_FAILED.format("consumer group"),
     ),
-    "groups": Pair(
-        theirs=GROUPS, ours=groups.main, flags=groups.FLAGS, usage="usage-groups.txt",
-        fails="Error while executing groups command : ",
-    ),
-    "share-groups": Pair(
-        theirs=SHARE_GROUPS, ours=share_groups.main, flags=share_groups.FLAGS, usage="usage-share-groups.txt",
-        fails="\nError: Executing share group command failed due to ",
-    ),
-    "streams-groups": Pair(
-        theirs=STREAMS_GROUPS, ours=streams_groups.main, flags=streams_groups.FLAGS, usage="usage-streams-groups.txt",
-        fails="\nError: Executing streams group command failed due to ",
-    ),
-    "streams-application-reset": Pair(
-        theirs=STREAMS_RESET, ours=streams_reset.main, flags=streams_reset.FLAGS, usage="usage-streams-reset.txt",
-        fails="ERROR: ",
-    ),
+    "groups": _pair(groups, GROUPS, "Error while executing groups command : "),
+    "share-groups": _pair(share_groups, SHARE_GROUPS, _FAILED.format("share group")),
+    "streams-groups": _pair(streams_groups, STREAMS_GROUPS, _FAILED.format("streams group")),
+    "streams-application-reset": _pair(streams_reset, STREAMS_RESET, "ERROR: "),
 }  # fmt: skip
 """By the name of the program without `kohort-`."""
 

@@ -1,7 +1,9 @@
 """The parser by itself: any arguments at all lead to options or to a message."""
 
 import string
+from collections.abc import Callable, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +11,9 @@ from cli.dropin.deleting import named_partitions
 from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
 from cli.dropin.parse import FLAGS, Options, parse
 from cli.dropin.printing import java_length, row, width_of
+from tests.cli.dropin.harness import PAIRS
 
+Parse = Callable[[Sequence[str]], Options]
 SERVER = ("--bootstrap-server", "b:9092")
 WORDS = st.one_of(
     st.sampled_from([f"--{flag}" for flag in FLAGS]),
@@ -18,7 +22,7 @@ WORDS = st.one_of(
 )
 
 
-def answer(arguments: list[str]) -> Options | str:
+def answer(arguments: list[str], parse: Parse = parse) -> Options | str:
     try:
         return parse(arguments)
     except (ToolFailure, ToolUsageError) as error:
@@ -34,6 +38,14 @@ def test_any_arguments_give_options_or_a_message(arguments: list[str]) -> None:
     if isinstance(result, Options):
         assert any(result.action.value in argument for argument in arguments)
         assert result.bootstrap_server in [*arguments, result.regex and ""]
+
+
+@pytest.mark.parametrize("program", [program for program in PAIRS if program != "consumer-groups"])
+@given(st.data())
+def test_any_arguments_of_other_tools_give_options_or_a_message(program: str, data: st.DataObject) -> None:
+    flags = st.sampled_from([f"--{flag}" for flag in PAIRS[program].flags])
+    arguments = data.draw(st.lists(WORDS | flags, max_size=8))
+    assert answer(arguments, PAIRS[program].parse) != ""
 
 
 def test_a_number_may_have_many_zeros() -> None:

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Kohort, imported
+from tests.cli.dropin.harness import PAIRS
 
 PROGRAM = Path(sys.executable).with_name("kohort-consumer-groups")
 TOO_MUCH = "a" * 100_000
 """More than a pipe holds."""
 
 
-def test_it_is_installed(kohort: Kohort) -> None:
-    done = kohort.in_shell("--version", PROGRAM.name)
+@pytest.mark.parametrize("program", PAIRS)
+def test_it_is_installed(program: str, kohort: Kohort) -> None:
+    done = kohort.in_shell("--version", f"kohort-{program}")
     assert (done.status, done.stderr) == (0, "")
     assert done.stdout.startswith("4.4.0 (kohort ")
 
