@@ -160,7 +160,7 @@ def delete_groups(options: Options, source: LiveSource) -> int:
 def print_deleted(what: str, names: Iterable[str], failed: Mapping[str, Failure], *, end: str = "") -> None:
     """Print which groups are deleted, and why others are not. `end` ends the list of the former if there are both."""
     remark_unknown(failed.values())
-    gone = ", ".join(f"'{name}'" for name in names if name not in failed)
+    gone = ", ".join(f"'{name}'" for name in dict.fromkeys(names) if name not in failed)
     if not failed:
         print(f"Deletion of requested {what} ({safe_text(gone)}) was successful.")
         return

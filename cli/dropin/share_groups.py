@@ -14,12 +14,7 @@ from cli.dropin.errors import (
     exception_text,
     status_of,
 )
-from cli.dropin.flags import (
-    ParsedFlags,
-    Value,
-    known_flags,
-    read_command,
-)
+from cli.dropin.flags import ParsedFlags, Value, known_flags, read_command
 from cli.dropin.journaling import groups_before, journaled, offset_items
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import Action, Options, check_describe, check_execution, only_action, options_of
@@ -116,18 +111,6 @@ _GROUPS = ToolGroups(
 )
 
 
-def action_of(options: Options) -> Run:
-    """The function of an action."""
-    runs: dict[Action, Run] = {
-        Action.LIST: partial(print_list, _GROUPS),
-        Action.DESCRIBE: run_describe,
-        Action.DELETE: run_delete,
-        Action.DELETE_OFFSETS: delete_offsets,
-        Action.RESET_OFFSETS: lambda options, source: run_reset(ShareReset(options, source)),
-    }
-    return runs[options.action]
-
-
 def run_describe(options: Options, source: LiveSource) -> int:
     """Print a table for each group."""
     client = cluster.client_of(source, "kohort describe")
@@ -162,12 +145,11 @@ def _print_offsets(name: str, client: KafkaClient, *, verbose: bool) -> None:
         return
     widths = [width_of([name]), width_of(topic for topic, _ in rows), 10, *[13] * (2 if verbose else 1)]
     headings = ["GROUP", "TOPIC", "PARTITION", *["LEADER-EPOCH"] * verbose, "START-OFFSET", "LAG"]
-    print("\n" + row(headings, widths), end="")
+    print("\n" + row(headings, widths))
     for topic, number in sorted(rows, key=lambda key: (cluster.by_name(key[0]), key[1])):
         commit = rows[topic, number]
         values = [*[commit.leader_epoch] * verbose, commit.position, commit.lag]
-        print("\n" + row([name, topic, str(number), *map(or_missing, values)], widths), end="")
-    print()
+        print(row([name, topic, str(number), *map(or_missing, values)], widths))
 
 
 def _start_offsets(name: str, client: KafkaClient) -> dict[TopicPartition, CommittedOffset]:
@@ -183,13 +165,8 @@ def _state_table(group: Group, *, verbose: bool) -> list[str]:
     coordinator = MISSING if node is None else f"{node.host}:{node.port}  ({node.id})"
     widths = [width_of([group.id]), width_of([coordinator], 25), 15, *[12, 17] * verbose]
     epochs = [or_missing(group.group_epoch), or_missing(group.assignment_epoch)]
-    headings = [
-        "GROUP",
-        "COORDINATOR (ID)",
-        "STATE",
-        *["GROUP-EPOCH", "ASSIGNMENT-EPOCH"] * verbose,
-        "#MEMBERS",
-    ]
+    more = ["GROUP-EPOCH", "ASSIGNMENT-EPOCH"] * verbose
+    headings = ["GROUP", "COORDINATOR (ID)", "STATE", *more, "#MEMBERS"]
     cells = [group.id, coordinator, group.state.value, *epochs * verbose, str(len(group.members))]
     return [row(headings, widths), row(cells, widths)]
 
@@ -212,8 +189,7 @@ def _member_table(group: Group, *, verbose: bool) -> list[str]:
 
 def run_delete(options: Options, source: LiveSource) -> int:
     """Delete the groups and print which are deleted and which are not; the exit status."""
-    named, status = names_of(_GROUPS, options, source)
-    names = list(dict.fromkeys(named))
+    names, status = names_of(_GROUPS, options, source)
     failed = delete_groups(names, undeletable(_GROUPS, names, source), source)
     print_deleted("share groups", names, failed)
     return max(status, status_of(failed.values()))
@@ -229,7 +205,7 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     """Delete the offsets of topics and print the outcome of each; the exit status."""
     group = options.flags.single("group") or ""
     client = cluster.client_of(source, "kafka-share-groups.sh")
-    topics = sorted(set(options.topics))
+    topics = sorted(set(options.topics), key=cluster.by_name)
 
     def items() -> Iterator[ChangedItem]:
         (before,) = groups_before(source, [group], GroupType.SHARE)
@@ -238,28 +214,19 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     answers = journaled(
         source, "offsets delete", items, lambda: delete_share_group_offsets(client, {group: topics})
     )
-    refused = answers.failed.get(group)
-    left_out = Failure(message="the broker has no answer for it")
-    outcome = {
-        topic: refused or answers.found[group].get(topic, left_out)
-        for topic in sorted(set(options.topics), key=cluster.by_name)
-    }
+    refused, left_out = answers.failed.get(group), Failure(message="the broker has no answer for it")
+    outcome = {topic: refused or answers.found[group].get(topic, left_out) for topic in topics}
     failures = [failure for failure in outcome.values() if failure]
     remark_unknown(failures)
-    if failures:
-        first = failures[0]
+    for first in failures[:1]:
         if first.code in _OF_THE_GROUP:
             print_error(error_message(first))
         elif first.code not in _OF_A_TOPIC:
             print_error(f"Encounter some unknown error: {exception_text(first)}")
-    widths = [width_of(outcome)]
-    print("\n" + row(("TOPIC", "STATUS"), widths), end="")
+    print("\n" + row(("TOPIC", "STATUS"), [width_of(outcome)]))
     for topic, failure in outcome.items():
-        print(
-            "\n" + row((topic, f"Error: {error_message(failure)}" if failure else "Successful"), widths),
-            end="",
-        )
-    print()
+        status = f"Error: {error_message(failure)}" if failure else "Successful"
+        print(row((topic, status), [width_of(outcome)]))
     return status_of(failures)
 
 
@@ -289,9 +256,7 @@ class ShareReset(Reset):
     def committed(self, group: str) -> dict[TopicPartition, int]:
         commits = _start_offsets(group, self.client)
         self._initialized = list(commits)
-        return {
-            partition: commit.position for partition, commit in commits.items() if commit.position is not None
-        }
+        return {key: commit.position for key, commit in commits.items() if commit.position is not None}
 
     def scope(self, committed: Mapping[TopicPartition, int]) -> list[TopicPartition]:
         return self._initialized if self.options.all_topics else super().scope(committed)
@@ -300,7 +265,16 @@ class ShareReset(Reset):
         return alter_share_group_offsets(self.client, offsets)
 
 
-TOOL = KafkaTool(parse=parse, action_of=action_of, report=failing("share group"), usage=_USAGE)
+_RUNS: dict[Action, Run] = {
+    Action.LIST: partial(print_list, _GROUPS),
+    Action.DESCRIBE: run_describe,
+    Action.DELETE: run_delete,
+    Action.DELETE_OFFSETS: delete_offsets,
+    Action.RESET_OFFSETS: lambda options, source: run_reset(ShareReset(options, source)),
+}
+TOOL = KafkaTool(
+    parse=parse, action_of=lambda options: _RUNS[options.action], report=failing("share group"), usage=_USAGE
+)
 
 
 def main() -> None:

@@ -7,12 +7,7 @@ from functools import partial
 from cli.dropin import cluster
 from cli.dropin.deleting import delete_internal_topics, delete_offsets, print_deleted
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, exception_text, status_of
-from cli.dropin.flags import (
-    ParsedFlags,
-    Value,
-    known_flags,
-    read_command,
-)
+from cli.dropin.flags import ParsedFlags, Value, known_flags, read_command
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import (
     SCENARIOS,
@@ -124,30 +119,14 @@ def _check_internal_topics(flags: ParsedFlags) -> None:
 _ALL_INTERNAL, _INTERNAL = "delete-all-internal-topics", "delete-internal-topic"
 
 
-def action_of(options: Options) -> Run:
-    """The function of an action."""
-    runs: dict[Action, Run] = {
-        Action.LIST: partial(print_list, _GROUPS),
-        Action.DESCRIBE: partial(run_describe, _GROUPS),
-        Action.DELETE: run_delete,
-        Action.DELETE_OFFSETS: run_delete_offsets,
-        Action.RESET_OFFSETS: lambda options, source: run_reset(StreamsReset(options, source)),
-    }
-    return runs[options.action]
-
-
 def run_delete(options: Options, source: LiveSource) -> int:
     """Delete the groups, and their internal topics if requested; print the outcome of each; the exit status."""
     client = cluster.client_of(source, "kohort delete")
-    named, status = names_of(_GROUPS, options, source)
-    names = list(dict.fromkeys(named))
+    names, status = names_of(_GROUPS, options, source)
     failed = undeletable(_GROUPS, names, source)
-    topics: dict[str, list[str]] = {}
-    if options.flags.has(_ALL_INTERNAL):
-        topologies = topologies_of(client, [name for name in names if name not in failed])
-        topics = {
-            name: found for name, topology in topologies.items() if (found := _internal(name, topology))
-        }
+    doomed = [name for name in names if name not in failed and options.flags.has(_ALL_INTERNAL)]
+    internal = {name: _internal(name, topology) for name, topology in topologies_of(client, doomed).items()}
+    topics = {name: found for name, found in internal.items() if found}
     failed = delete_groups(names, failed, source)
     kept = {
         name: why
@@ -215,8 +194,8 @@ class StreamsReset(Reset):
 
     def set_group(self, name: str) -> Mapping[TopicPartition, int]:
         self._group = name
-        offsets = super().set_group(name)
         topics = self._doomed() if self.options.execute else []
+        offsets = super().set_group(name)
         if (why := _delete_topics(self.source, name, topics)) is not None:
             print_error(f"Deleting internal topics for group '{name}' failed due to {exception_text(why)}")
             self.status = max(self.status, status_of([why]))
@@ -257,8 +236,19 @@ class StreamsReset(Reset):
 
 
 _WIDTHS = (30, 30, 10, 15)
+_RUNS: dict[Action, Run] = {
+    Action.LIST: partial(print_list, _GROUPS),
+    Action.DESCRIBE: partial(run_describe, _GROUPS),
+    Action.DELETE: run_delete,
+    Action.DELETE_OFFSETS: run_delete_offsets,
+    Action.RESET_OFFSETS: lambda options, source: run_reset(StreamsReset(options, source)),
+}
 TOOL = KafkaTool(
-    parse=parse, action_of=action_of, report=failing("streams group"), usage=_USAGE, failed=ExitStatus.FALSE
+    parse=parse,
+    action_of=lambda options: _RUNS[options.action],
+    report=failing("streams group"),
+    usage=_USAGE,
+    failed=ExitStatus.FALSE,
 )
 
 

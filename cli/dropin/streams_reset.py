@@ -100,15 +100,11 @@ class ApplicationReset(Reset):
             print(f"Force deleting all active members in the group: {safe_text(self.application)}")
         if members and self.options.execute:
             leaving = {self.application: [LeavingMember(member_id=name) for name in members]}
+            item = ChangedItem(kind=ItemKind.MEMBER, group=self.application, type=GroupType.CLASSIC)
             answers = journaled(
                 self.source,
                 "members remove",
-                lambda: [
-                    ChangedItem(
-                        kind=ItemKind.MEMBER, group=self.application, type=GroupType.CLASSIC, name=name
-                    )
-                    for name in members
-                ],
+                lambda: [replace(item, name=name) for name in members],
                 lambda: remove_members(self.client, leaving, "kohort-streams-application-reset --force"),
             )
             outcomes = answers.found.get(self.application, {}).values()

@@ -14,7 +14,7 @@ from cli.dropin.printing import row, width_of
 from cli.errors import ExitStatus
 from cli.render.cells import safe_text
 from cli.sources.live import LiveSource
-from groups.model import GroupListing, GroupState, GroupType
+from groups.model import GroupState, GroupType
 from wire.client.cluster import KafkaClient
 from wire.client.groups import DescribedGroup, DescribedGroups, describe_groups
 from wire.errors import ErrorCode, Failure, refusal
@@ -82,27 +82,24 @@ def described_or_not(
 
 def undeletable(groups: ToolGroups, names: Sequence[str], source: LiveSource) -> dict[str, Failure]:
     """Why some of the named groups are not to be deleted: another type, or not empty."""
-    listed = {group.id: group for group in list_groups(source, groups.type)[0]}
-    return {name: why for name in names if (why := _undeletable(groups, name, listed)) is not None}
+    states = {group.id: group.state for group in list_groups(source, groups.type)[0]}
+    failed: dict[str, Failure] = {}
+    for name in names:
+        what = f"{groups.type.value.capitalize()} group '{name}'"
+        match states.get(name):
+            case None:
+                failed[name] = groups.absent(name)
+            case GroupState.DEAD:
+                why = f"java.lang.IllegalStateException: {what} group state is DEAD."
+                failed[name] = Failure(message=why, is_unsent=True)
+            case state if state is not GroupState.EMPTY:
+                failed[name] = refusal(ErrorCode.NON_EMPTY_GROUP, f"{what} is not EMPTY.")
+    return failed
 
 
 def delete_groups(
     names: Sequence[str], failed: Mapping[str, Failure], source: LiveSource
 ) -> dict[str, Failure]:
     """Delete those of the named groups that have not `failed` before; why some are not deleted."""
-    outcome = delete_journaled(source, [name for name in names if name not in failed]).failed
+    outcome = delete_journaled(source, [name for name in dict.fromkeys(names) if name not in failed]).failed
     return {name: why for name in names if (why := failed.get(name) or outcome.get(name)) is not None}
-
-
-def _undeletable(groups: ToolGroups, name: str, listed: Mapping[str, GroupListing]) -> Failure | None:
-    group = listed.get(name)
-    if group is None:
-        return groups.absent(name)
-    if group.state is GroupState.EMPTY:
-        return None
-    what = f"{groups.type.value.capitalize()} group '{name}'"
-    if group.state is GroupState.DEAD:
-        return Failure(
-            message=f"java.lang.IllegalStateException: {what} group state is DEAD.", is_unsent=True
-        )
-    return refusal(ErrorCode.NON_EMPTY_GROUP, f"{what} is not EMPTY.")
