@@ -77,3 +77,14 @@ def test_topics_of_a_running_streams_group_are_kept(stage: Stage, modern_scene: 
     line = ["--bootstrap-server", stage.broker.bootstrap, "--application-id", modern_scene.names["counting"]]
     answer = run_here(line, PAIRS["streams-application-reset"])
     assert (answer.status, "has members: stop the application first" in answer.stderr) == (1, True)
+
+
+def test_only_internal_topics_of_the_group_are_deleted(changes: Mapping[str, Changes]) -> None:
+    scene = changes["streams-groups"].scene
+    scene.lay()
+    before = scene.state()
+    reset = "--reset-offsets --group {rested} --all-input-topics --to-latest --execute"
+    case = Case(line=f"{reset} --delete-internal-topic {{orders}}", program="streams-groups")
+    answer = run_here(case.arguments(scene.names, changes["streams-groups"].broker), case.pair)
+    assert (answer.status, scene.state()) == (1, before)
+    assert "is not an internal topic of the group" in answer.stdout
