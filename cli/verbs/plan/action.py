@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperOption
 
+from cli.clusters import Answer
 from cli.errors import ExitStatus, UsageError
 from cli.options import OutputOptions, SelectionOptions, SourceOptions
 from cli.progress import each_shown
 from cli.render.document import Document
 from cli.render.output_format import PAGES
-from cli.selection import describe_chosen
+from cli.selection import describe_chosen, opened
 from cli.sources.permissions import ending
 from cli.sources.source import SettingsOfGroups, Source
 from cli.verbs.plan.directory import WrittenPlan, check_directory, write_plans
@@ -66,6 +67,31 @@ def check_clusters(source: SourceOptions, selection: SelectionOptions, svg: Path
         raise UsageError(
             f"{what} one plan: name one context; --all-groups and --match plan groups of several clusters"
         )
+
+
+def answer_about(
+    source: SourceOptions,
+    *,
+    selection: SelectionOptions,
+    request: PlanRequest,
+    seeds: int,
+    output_dir: Path | None,
+    is_one: bool,
+    svg: Path | None,
+    write: str,
+    output: OutputOptions,
+    verbose: bool,
+) -> Answer:
+    """Plans of the groups of a source, the only one or of one of several clusters; parameters as of the functions
+    below."""
+    directory = directory_of(output_dir, source, is_one=is_one)
+    request = replace(request, connection=connection_of(source))
+    with opened(source) as groups:
+        plans, problems = plan_groups(groups, selection, request, seeds, directory)
+        written = None if directory is None else write_plans(directory, [planned.plan for planned in plans])
+    draw(svg, plans)
+    document = document_of(plans, problems, selection, write, output, written, verbose=verbose)
+    return document, status_of(plans)
 
 
 def directory_of(directory: Path | None, source: SourceOptions, *, is_one: bool) -> Path | None:
@@ -197,11 +223,6 @@ def draw(file: Path | None, planned: Sequence[RehearsedPlan]) -> None:
         from cli.verbs.plan.timeline import write_timeline
 
         write_timeline(file, [rehearsed.plan for rehearsed in planned])
-
-
-def write(directory: Path | None, planned: Sequence[RehearsedPlan]) -> tuple[WrittenPlan, ...] | None:
-    """Write the plans to a directory, if there is one."""
-    return None if directory is None else write_plans(directory, [rehearsed.plan for rehearsed in planned])
 
 
 def document_of(

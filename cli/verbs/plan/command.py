@@ -1,13 +1,13 @@
 """`kohort plan`."""
 
-from dataclasses import replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.options import ClustersOptions, OutputOptions, SelectionOptions, SourceOptions, option
+from cli.options import ClustersOptions, OutputOptions, SelectionOptions, option
 from cli.verbs.plan.options import ClientOptions
 
 
@@ -76,9 +76,8 @@ def plan(
       kohort plan --all-groups --to consumer
       kohort plan --all-groups --to consumer --output-dir PLANS
     """
-    from cli.clusters import Answer, emit_answer
+    from cli.clusters import emit_answer
     from cli.render.output_format import FOR_PROGRAMS
-    from cli.selection import opened
     from cli.verbs.plan import action
     from migration.commands import PLAN_FILE
     from migration.model import Destination
@@ -97,18 +96,16 @@ def plan(
     again = action.repeated_command(
         invocation, without=("output", "svg", "verbose"), with_options=("--output", "yaml")
     )
-
-    def planned(of: SourceOptions) -> Answer:
-        of_cluster = replace(request, connection=action.connection_of(of))
-        directory = action.directory_of(output_dir, of, is_one=not source.clusters)
-        with opened(of) as groups:
-            plans, problems = action.plan_groups(
-                groups, selection, of_cluster, seeds if rehearse else 0, directory
-            )
-            written = action.write(directory, plans)
-        action.draw(svg, plans)
-        write = f"{again} > {PLAN_FILE}"
-        document = action.document_of(plans, problems, selection, write, output, written, verbose=verbose)
-        return document, action.status_of(plans)
-
-    emit_answer(planned, source, output)
+    answer = partial(
+        action.answer_about,
+        selection=selection,
+        request=request,
+        seeds=seeds if rehearse else 0,
+        output_dir=output_dir,
+        is_one=not source.clusters,
+        svg=svg,
+        write=f"{again} > {PLAN_FILE}",
+        output=output,
+        verbose=verbose,
+    )
+    emit_answer(answer, source, output)

@@ -1,6 +1,8 @@
 """`kohort why`."""
 
-from cli.options import ClustersOptions, OutputOptions, SourceOptions
+from functools import partial
+
+from cli.options import ClustersOptions, OutputOptions
 from cli.verbs.why.options import HistoryOptions, HistorySelection, WhyOptions
 
 
@@ -23,20 +25,9 @@ def why(
       kohort why payments --since 6h --output html > incident.html
       kohort why payments --at 2026-03-01T03:07:00Z --log-dir DIR
     """
-    from cli.clusters import Answer, emit_answer
-    from cli.errors import ExitStatus, UsageError
-    from cli.verbs.why.answer import answer_of, draw
-    from cli.verbs.why.reading import is_file
-    from cli.verbs.why.view import why_document
+    from cli.clusters import emit_answer
+    from cli.verbs.why.view import answer_about, check_clusters
 
-    if source.clusters and is_file(files):
-        raise UsageError("--journal and --replay are sources themselves; give one source")
-    if source.clusters and options.svg:
-        raise UsageError("--svg draws groups of one cluster: name one context")
-
-    def explained(of: SourceOptions) -> Answer:
-        answer = answer_of(selection, options, files, of)
-        draw(answer, options.svg)
-        return why_document(answer, verbose=options.verbose, output=output.output), ExitStatus.DONE
-
-    emit_answer(explained, source, output)
+    check_clusters(source, options, files)
+    answer = partial(answer_about, selection=selection, options=options, files=files, output=output.output)
+    emit_answer(answer, source, output)

@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
+from cli.clusters import Answer
+from cli.errors import ExitStatus, UsageError
 from cli.findings import finding_item
+from cli.options import SourceOptions
 from cli.render.cells import Cell, duration_cell, partitions_text
 from cli.render.document import (
     VERBOSE,
@@ -19,8 +22,10 @@ from cli.render.document import (
 )
 from cli.render.lines import Role
 from cli.render.output_format import PAGES, OutputFormat
-from cli.verbs.why.answer import Explanation, WhyAnswer
+from cli.verbs.why.answer import Explanation, WhyAnswer, answer_of, draw
 from cli.verbs.why.data import answer_data, duration_s, moment_text, partition_of
+from cli.verbs.why.options import HistoryOptions, HistorySelection, WhyOptions
+from cli.verbs.why.reading import is_file
 from groups.counts import counted
 from groups.findings import Finding, Level
 from groups.history.account import Account, Explained
@@ -36,6 +41,27 @@ from groups.times import EPOCH, duration_text
 
 _MOST_SECTIONS = 20  # groups that are explained one by one
 _ROLES = {Level.ERROR: Role.BAD, Level.WARNING: Role.WARNING}
+
+
+def check_clusters(source: SourceOptions, options: WhyOptions, files: HistoryOptions) -> None:
+    """UsageError for options that are about one cluster, if there are several."""
+    if source.clusters and is_file(files):
+        raise UsageError("--journal and --replay are sources themselves; give one source")
+    if source.clusters and options.svg:
+        raise UsageError("--svg draws groups of one cluster: name one context")
+
+
+def answer_about(
+    source: SourceOptions,
+    *,
+    selection: HistorySelection,
+    options: WhyOptions,
+    files: HistoryOptions,
+    output: OutputFormat,
+) -> Answer:
+    answer = answer_of(selection, options, files, source)
+    draw(answer, options.svg)
+    return why_document(answer, verbose=options.verbose, output=output), ExitStatus.DONE
 
 
 def why_document(answer: WhyAnswer, *, verbose: bool, output: OutputFormat) -> Document:
