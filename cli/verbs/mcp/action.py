@@ -102,7 +102,7 @@ def _changes(options: McpOptions, sources: Collection[SourceOptions]) -> "Allowe
         return AllowedChanges()
     if options.allow is None or options.groups is None:
         raise UsageError(
-            "--allow VERB,… and --groups REGEX need each other: which changes, and to which groups"
+            "--allow NAME,… and --groups REGEX need each other: which changes, and to which groups"
         )
     if all(source.place is not None and source.place.is_protected for source in sources):
         raise UsageError("the context is protected: an agent never changes it; leave --allow out")

@@ -30,7 +30,7 @@ class McpOptions:
     ] = None
     allow: Annotated[
         str | None,
-        _changes("--allow", "Offer these changes, with --groups: offsets-reset, delete, …", "VERB,…"),
+        _changes("--allow", "Offer these changes, with --groups: offsets-reset, delete, …", "NAME,…"),
     ] = None
     groups: Annotated[
         str | None,

@@ -116,31 +116,9 @@ def test_an_agent_that_tries_everything_changes_nothing(
         "\0",
         "a" * 200_000,
     )
-    values: tuple[object, ...] = (
-        *words,
-        [],
-        {},
-        None,
-        -1,
-        1e308,
-        True,
-        [[]],
-        {"groups": "x"},
-        *([word] for word in words),
-    )
-    names = [
-        "groups",
-        "match",
-        "execute",
-        "yes",
-        "digest",
-        "all_groups",
-        "output",
-        "file",
-        "context",
-        "to",
-        "plan",
-    ]
+    others: tuple[object, ...] = ([], {}, None, -1, 1e308, True, [[]], {"groups": "x"})
+    values = (*words, *others, *([word] for word in words))
+    names = ("groups", "match", "execute", "yes", "digest", "all_groups", "output", "file", "context", "plan")
     tools = [tool for tool in TOOLS if tool.name not in ("diagnose", "what_if")]
     chance = random.Random(43)
 
