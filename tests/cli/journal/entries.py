@@ -1,6 +1,7 @@
 """Entries as the tests of the journal need them."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,7 @@ from cli.journal.entry import (
     JournalEntry,
     line_of,
 )
+from cli.journal.reader import Journaled, read_journal
 from groups.listing import GroupType
 
 DAY = "ops-2026-11-29.jsonl"
@@ -57,6 +59,14 @@ def write_journal(directory: Path, *parts: JournalEntry | EntryEnd | bytes, name
     with file.open("ab") as stream:
         stream.writelines(part if isinstance(part, bytes) else line_of(part) for part in parts)
     return file
+
+
+def entries_about(group: str, home: Path | None = None) -> list[Journaled]:
+    """The entries of a group in the journal of this process, or in that of a user."""
+    state = Path(os.environ["XDG_STATE_HOME"]) if home is None else home / ".local" / "state"
+    return [
+        one for one in read_journal(state / "kohort")[0] if any(item.group == group for item in one[0].items)
+    ]
 
 
 def edited(part: JournalEntry | EntryEnd, **fields: object) -> bytes:

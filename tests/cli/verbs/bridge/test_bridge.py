@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Kohort
+from tests.cli.journal.entries import entries_about
 from tests.cli.schemas import faults
 from tests.cli.verbs.watch.running import Running, in_pipe
 from tests.kafka.broker import Broker
@@ -135,6 +136,10 @@ def test_its_joining_is_one_rebalance_however_long_that_takes(
         asks = running.wait_document(lambda line: line["step"]["move"] == "restart", "it asks for a restart")
         assert rebalances(broker, group) == before + 1
         assert running.interrupt() == 130
+    ((entry, end),) = entries_about(group, Path(kohort.env["HOME"]))
+    assert end is not None
+    assert [(item.kind.value, item.name) for item in entry.items] == [("step", "conversion")]
+    assert (end.status.value, end.results[0].result.value) == ("stopped", "failed")
     assert asks["leader"] == asks["step"]["restart"][-1]["id"]
     assert [fault for line in running.documents for fault in faults(line)] == []
     assert running.documents[-1]["steps"][-1]["move"] == "restart"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.command import Answer, Kohort
+from tests.cli.journal.entries import entries_about
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import faults
 from tests.kafka.groups import MemberView, describe, wait_group
@@ -53,6 +54,11 @@ def test_dead_static_members_stay_away(rig: OffsetRig, members: Members, topic: 
     done = removed(rig, group, "--instance", "dead", "--reason", "host is gone").succeeded()
     assert f"removed 1 member of {group}, which is Empty with 0 members\n" in done.stderr
     assert [removal["removed"] for removal in done.document["groups"][0]["removals"]] == [True]
+    assert ("cannot restore 1 removed member" in done.stderr, "Undo:" in done.stderr) == (True, False)
+    entry, end = entries_about(group)[-1]
+    assert [(item.kind.value, (item.name or "")[:4]) for item in entry.items] == [("member", "dead")]
+    assert end is not None
+    assert end.status.value == "done"
     removed(rig, group, "--all").assert_said(3, f"{group}: has no members (Empty)")
 
     group = fresh_name("consumer")

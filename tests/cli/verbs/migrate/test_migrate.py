@@ -1,7 +1,6 @@
 """`kohort migrate --execute` on a served group whose members are consumers of librdkafka."""
 
 import json
-import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -11,10 +10,10 @@ from typing import Any
 import pytest
 
 from cli.journal.entry import paired
-from cli.journal.reader import Journaled, read_journal
 from cli.verbs.migrate.run_directory import RunDirectory
 from cli.verbs.plan.files import read_plan
 from tests.cli.command import Answer, Kohort
+from tests.cli.journal.entries import entries_about
 from tests.cli.schemas import faults
 from tests.cli.verbs.migrate.restarted_group import RestartedGroup, restarted_group
 from tests.cli.verbs.watch.running import in_pipe
@@ -65,12 +64,6 @@ def documents(text: str) -> list[dict[str, Any]]:
     return lines
 
 
-def journaled(group: str) -> list[Journaled]:
-    """The entries about a group."""
-    entries, _ = read_journal(Path(os.environ["XDG_STATE_HOME"]) / "kohort")
-    return [one for one in entries if any(item.group == group for item in one[0].items)]
-
-
 def test_a_plan_is_carried_out_and_its_gates_stay_open(
     kohort: Kohort, members: RestartedGroup, plan: Path
 ) -> None:
@@ -83,7 +76,7 @@ def test_a_plan_is_carried_out_and_its_gates_stay_open(
     for step in range(1, len(end["steps"]) + 1):
         kohort.quick("gate", plan, "--step", str(step), "-b", members.broker.bootstrap).succeeded()
     assert described(kohort, members)["type"] == "consumer"
-    entry, ended = journaled(members.group)[-1]
+    entry, ended = entries_about(members.group)[-1]
     assert ended is not None
     assert (entry.verb, ended.status.value) == ("migrate", "done")
     assert [(item.kind.value, item.before, item.after) for item in entry.items] == [
@@ -100,7 +93,7 @@ def test_a_run_stops_and_goes_back(kohort: Kohort, members: RestartedGroup, plan
     stopped = carry_out(kohort, plan, members)
     assert stopped.status == 1
     assert "stopped by the rule hook" in stopped.stdout
-    entry, ended = journaled(members.group)[-1]
+    entry, ended = entries_about(members.group)[-1]
     assert "hunter2" not in str((entry, ended))
     assert ended is not None
     assert (ended.status.value, ended.results[0].message) == ("failed", "stopped")
