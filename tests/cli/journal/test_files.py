@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import stat
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +26,7 @@ from cli.journal.entry import (
 )
 from cli.journal.reader import find_entry, read_journal, undone_by
 from cli.journal.secrets import without_secrets
-from cli.journal.writer import JournalFile, NotJournaled
+from cli.journal.writer import JournalFile, NotJournaled, OpenEntry
 from groups.trees import Malformed
 from tests.cli.journal.entries import DAY, edited, end_of, entry_of, offset_of, write_journal
 from tests.support.long import cases
@@ -108,16 +109,6 @@ def test_every_cut_of_the_last_line_leaves_the_rest(tmp_path: Path) -> None:
         assert [entry.id for entry, _ in entries] == [first.id]
         (problem,) = problems
         assert (problem.subject, "cut off" in problem.message) == (f"{file}, line 3", True)
-
-
-def test_a_line_after_one_that_was_cut_off_is_whole(tmp_path: Path) -> None:
-    journal = JournalFile(tmp_path, "ops")
-    journal.path.write_bytes(line_of(entry_of(1))[:-9])
-    journal.append(line_of(entry_of(2)))
-    journal.append(line_of(end_of(entry_of(2))))
-    entries, problems = read_journal(tmp_path)
-    assert [(entry.id, end is not None) for entry, end in entries] == [("00000002", True)]
-    assert len(problems) == 1
 
 
 EDITED: dict[str, dict[str, object]] = {
@@ -233,6 +224,30 @@ def test_nothing_is_appended_to_a_link_a_pipe_or_a_full_disk(tmp_path: Path) -> 
         JournalFile(tmp_path, "ops")
     with pytest.raises(NotJournaled):
         JournalFile(Path("/proc/none"), "ops")
+
+
+def test_a_line_for_which_there_is_no_room_is_an_error_and_the_next_one_is_whole(tmp_path: Path) -> None:
+    journal, (soft, hard) = JournalFile(tmp_path, "ops"), resource.getrlimit(resource.RLIMIT_FSIZE)
+    entry = entry_of(1)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, hard))  # what a full disk does: a part is written
+    try:
+        with pytest.raises(NotJournaled, match="No space left on device; nothing was changed"):
+            OpenEntry(journal, entry)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert journal.path.stat().st_size == 20
+    assert OpenEntry(journal, entry).end(EntryStatus.DONE, end_of(entry).results) is None
+    entries, problems = read_journal(tmp_path)
+    assert ([(entry.id, end is not None) for entry, end in entries], len(problems)) == ([(entry.id, True)], 1)
+
+
+def test_an_end_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
+    journal = JournalFile(tmp_path, "ops")
+    entry = OpenEntry(journal, entry_of(3))
+    journal.path.unlink()
+    journal.path.mkdir()
+    message = entry.end(EntryStatus.DONE, ()) or ""
+    assert message.startswith(f"{journal.path}: the result of the entry 00000003 cannot be written")
 
 
 def test_the_file_has_the_name_of_the_host_and_the_day() -> None:
