@@ -50,14 +50,29 @@ def modern_groups(broker: Broker, jars: Path, host: JavaHost, scratch: Path) -> 
     members = Members(host, jars, scratch)
     try:
         members.share(broker, names["sharing"], [names["orders"]])
-        members.streams(broker, names["counting"], [names["orders"]])
+        members.streams(broker, names["counting"], [names["orders"]], commit_interval_ms=200)
         with share_scene(broker, names) as scene:
             scene.lay()
         for name in ("sharing", "counting"):
+            wait_until(partial(_all_assigned, broker, names[name]), f"{name} owns every partition")
             wait_group(broker, names[name], members=1, state="Stable")
+        wait_until(partial(_all_read, broker, names["counting"]), "every record is committed")
         yield names
     finally:
         members.end()
+
+
+def _all_assigned(broker: Broker, group: str) -> bool:
+    """Before, a Stable group may get another epoch."""
+    view = describe(broker, group)
+    parts = [numbers for member in view.members for numbers in member.assignment.values()] if view else []
+    return parts == [[*range(PARTITIONS)]]
+
+
+def _all_read(broker: Broker, group: str) -> bool:
+    with KafkaClient(ConnectionSettings(bootstrap_servers=(broker.bootstrap,))) as client:
+        offsets, _ = committed_offsets(fetch_offsets(client, [group]).found[group])
+    return [commit.offset for _, commit in each_commit(offsets)] == [RECORDS] * PARTITIONS
 
 
 @contextmanager
