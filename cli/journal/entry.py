@@ -117,6 +117,8 @@ def _check(part: JournalEntry | EntryEnd) -> None:
         raise Malformed("expected 8 hexadecimal digits, as 4F2A91C3", "entry")
     name, text = ("at", part.at) if isinstance(part, JournalEntry) else ("ended", part.ended)
     try:
+        if text[4:5] != "-":
+            raise ValueError(f"{text!r} is not a time such as 2026-11-29T03:00:00Z")
         read_moment(text, 0)
     except ValueError as error:
         raise Malformed(str(error), name) from None

@@ -118,6 +118,7 @@ EDITED: dict[str, dict[str, object]] = {
     "pid: expected a whole number": {"pid": "seven"},
     "entry: expected 8 hexadecimal digits": {"entry": "../4F2A"},
     "at: 'yesterday'": {"at": "yesterday"},
+    "at: '15m' is not a time": {"at": "15m"},
     "items[0].kind: expected one of offset, setting": {"items": [{"kind": "thing"}]},
     "verbs: unknown field; did you mean verb?": {"verb": None, "verbs": "delete"},
 }
