@@ -1,5 +1,6 @@
 """The groups of several clusters in one list: keys and commands are about the cluster of the group under the cursor."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,10 @@ import pytest
 from cli.options import SelectionOptions, SourceOptions
 from cli.verbs.top.options import TopOptions
 from tests.cli.command import Kohort
+from tests.cli.offset_rig import OffsetRig
+from tests.cli.served_data import serving
 from tests.cli.verbs.top.driving import MIDDLE, Driven, drive
+from tests.kafka.tool_host import ToolHost
 from tests.wire.client.peer import closed_port
 
 TEXT = """kohort: 1
@@ -80,3 +84,28 @@ def test_what_needs_one_cluster(clusters: SourceOptions, kohort: Kohort) -> None
     assert [line.split()[:2] for line in answer.stdout.splitlines()[:3]] == [
         *(["CLUSTER", "GROUP"], ["east", "both"], ["east", "only-east"])
     ]
+
+
+def test_a_change_is_one_of_the_cluster_under_the_cursor(
+    clusters: SourceOptions, tmp_path: Path, kohort: Kohort, tools: ToolHost
+) -> None:
+    with serving(None) as east, serving(None) as west:
+        rigs = [OffsetRig(broker=broker, kohort=kohort, tools=tools) for broker in (west, east)]
+        for name, rig in zip(("west", "east"), rigs, strict=True):
+            group = rig.group({(rig.topic([5], name="orders"), 0): 3}, name="both")
+            text = f"bootstrap_server: {rig.broker.bootstrap}\nprotected: {str(name == 'east').lower()}\n"
+            (tmp_path / "config.d" / f"{name}.yaml").write_text(text)
+
+        async def course(driven: Driven) -> None:
+            await driven.wait_for(lambda: driven.text.count(" both ") == 2, "the group in both")
+            await driven.press("down", "R", "enter")
+            await driven.wait_for("x makes the change", "the preview")
+            assert "--context east" in driven.lines[0]
+            await driven.press("x")
+            await driven.wait_for("Type east to make the change")
+            await driven.type("east")
+            await driven.press("enter")
+            await driven.wait_for("Undo: kohort undo")
+
+        drive(course, replace(clusters, clusters=("west", "east"), timeout_ms=30_000), size=MIDDLE)
+        assert [rig.committed(group) for rig in rigs] == [{("orders", 0): 3}, {("orders", 0): 5}]
