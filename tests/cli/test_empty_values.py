@@ -14,9 +14,9 @@ IDS = ["GROUP", "FROM", "TO", "MEMBER", "ID", "CLIENT"]
 """Kafka takes an id of blanks from a client; an empty one selects nothing here."""
 NAMED = [
     "COMMAND", "CONTEXT", "DIR", "DURATION", "ERROR", "FILE", "HOST", "HOST:PORT", "HOST[:PORT]", "KEY", "N", "NAME",
-    "[HOST:]PORT", "NAME[:PARTITIONS]", "NEW", "OFFSET|TIME", "PATTERN", "PLAN", "PREFIX", "RACK", "REGEX", "RELEASE", "RULE",
+    "NAME[:PARTITIONS]", "NEW", "OFFSET|TIME", "PATTERN", "PLAN", "PREFIX", "RACK", "REGEX", "RELEASE", "RULE",
     "SCENARIO", "SIZE", "STEP.ROUND", "TEXT", "TIME", "TOPIC", "TOPIC:PARTITION", "TOPIC[:0,1]", "URL", "WINDOW",
-    "WORLD", "stable|empty|EPOCH",
+    "WORLD", "[HOST:]PORT", "stable|empty|EPOCH",
 ]  # fmt: skip
 LISTS = [
     "A,B,…",

@@ -301,6 +301,8 @@ BY_COMMAND: Mapping[str, Values] = {
     "kohort features set FEATURE=LEVEL": Values(names=_features, kind="more", suffix="="),
     "kohort features set --release-version": Values(names=_releases),
     **{f"kohort context {verb} NAME": CONTEXTS for verb in ("use", "show", "rename", "remove")},
+    "kohort mcp --contexts": replace(CONTEXTS, several=True),
+    "kohort mcp --allow": Values(names=_names_in("cli.verbs.mcp.tools", "ALLOWABLE"), several=True),
     "kohort log dump --group": ANY,  # the groups of a source are not those in the files
     "kohort log dump --key-type": ANY,
     "kohort log dump FILE": FILES,

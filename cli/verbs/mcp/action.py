@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cli.errors import UsageError
 from cli.options import SourceOptions
 from cli.verbs.mcp.options import McpGuard, McpOptions
-from cli.verbs.mcp.tools import CHANGING
+from cli.verbs.mcp.tools import ALLOWABLE
 from cli.verbs.top.words import source_words
 from cli.web_guard_options import refuse_guard
 from wire.extras import install_command, is_installed
@@ -110,12 +110,9 @@ def _changes(options: McpOptions, sources: Collection[SourceOptions]) -> "Allowe
         raise UsageError(
             f"{VARIABLE}={OFF}: an agent makes no change without an entry in the journal; name its directory"
         )
-    known = {tool.name: tool for tool in CHANGING}
-    tools = []
-    for verb in options.allow.split(","):
-        name = verb.strip().replace(" ", "_").replace("-", "_")
-        if name not in known:
-            raise UsageError(f"--allow {verb.strip()}: expected {', '.join(known)}")
-        tools.append(known[name])
+    names = [verb.strip().replace(" ", "-").replace("_", "-") for verb in options.allow.split(",")]
+    for name in names:
+        if name not in ALLOWABLE:
+            raise UsageError(f"--allow {name}: expected {', '.join(ALLOWABLE)}")
     matches = name_filter(options.groups, "--groups", whole=True)
-    return AllowedChanges(tools=tools, pattern=options.groups, matches=matches)
+    return AllowedChanges(tools=[ALLOWABLE[name] for name in names], pattern=options.groups, matches=matches)

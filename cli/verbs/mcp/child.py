@@ -18,6 +18,7 @@ from anyio.abc import Process
 from cli.consent import EXPECTED_VARIABLE
 from cli.errors import ExitStatus
 from cli.stopping import GRACE_S
+from cli.verbs.mcp.tools import CallFailed
 from cli.verbs.top.words import KOHORT
 from groups.times import seconds_text
 
@@ -25,10 +26,6 @@ AT_ONCE, WAITING = 4, 32  # Calls that run, and that may wait for one of these
 MOST_OUTPUT = 64 * 1024 * 1024  # Bytes of a document
 MOST_NOTICES = 4_000  # Characters of what a command says next to its document
 _POLL_S = 0.05
-
-
-class CallFailed(Exception):
-    """A call that has no document; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

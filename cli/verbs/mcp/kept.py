@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
-from cli.verbs.mcp.child import CallFailed
 from cli.verbs.mcp.results import DocumentPage
+from cli.verbs.mcp.tools import CallFailed
 
 MOST_KEPT = 16
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from cli.render.cells import safe_text
-from cli.verbs.mcp.child import CallFailed
+from cli.verbs.mcp.tools import CallFailed
 from groups.counts import counted
 
 PAGE = 40_000  # Characters of a page as JSON: some 10,000 tokens of a model

@@ -20,10 +20,19 @@ from cli.consent import PREVIEW as PREVIEW_NOTICE
 from cli.errors import ExitStatus
 from cli.render.cells import safe_text
 from cli.verbs.help.command import glossary, page_names, page_source, title_of
-from cli.verbs.mcp.child import CallFailed, CommandAnswer, CommandRunner
+from cli.verbs.mcp.child import CommandAnswer, CommandRunner
 from cli.verbs.mcp.kept import KeptPages, keep_plan, plan_file
 from cli.verbs.mcp.results import DATA, DocumentPage, as_safe, has_items, pages_of, shown, text_of
-from cli.verbs.mcp.tools import CHANGING, PLAN, READING, AgentTool, input_schema, output_schema, words_of
+from cli.verbs.mcp.tools import (
+    CHANGING,
+    PLAN,
+    READING,
+    AgentTool,
+    CallFailed,
+    input_schema,
+    output_schema,
+    words_of,
+)
 
 AGENT_VARIABLE = "KOHORT_AGENT"
 MOST_AGENT = 80  # Characters of the name by which an agent's program calls itself

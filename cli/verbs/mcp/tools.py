@@ -11,13 +11,16 @@ import typer.main
 from typer.core import TyperGroup
 
 from cli.outline import CommandParameter, command_named, parameters_of
-from cli.verbs.mcp.child import CallFailed
 
 MOST_TEXT = 32_767  # Characters of an id or regex: Kafka stores no longer ones
 MOST_VALUES = 100
 MOST_WORDS = 100_000  # Characters of all arguments: a system runs no longer command lines
 MOST = {"seeds": 100, "add": 1_000}  # Below the maxima of the commands
 PLAN = "plan"
+
+
+class CallFailed(Exception):
+    """A call that has no document; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,8 @@ CHANGING = (
 )  # fmt: skip
 """What exists only if the server allows it. Groups are named, never selected by a pattern, so that they can be compared
 with what is allowed."""
+ALLOWABLE = {tool.command.replace(" ", "-"): tool for tool in CHANGING}
+"""By the names that --allow takes."""
 
 
 def input_schema(tool: AgentTool, more: Mapping[str, object]) -> dict[str, object]:

@@ -39,7 +39,7 @@ def test_without_the_extra_the_command_that_installs_it_is_named(
     [
         ("--allow delete", "need each other"),
         ("--groups x", "need each other"),
-        ("--allow list --groups x", "--allow list: expected offsets_reset, "),
+        ("--allow list --groups x", "--allow list: expected offsets-reset, "),
         ("--allow delete --groups (", "--groups"),
         ("--contexts a,b --embedded {}", "cannot be used together"),
         ("--contexts no-such", "no-such"),

@@ -40,6 +40,7 @@ async def see_all(client: Client) -> None:
     await answer(client, "what_if", groups=["billing"], protocol=["consumer"], seeds=1)
     planned = await client.call_tool("plan", {"groups": ["billing"], "to": "cooperative"})
     plan = found(r"id of the plan, for gate and rehearse: (\w+)", text(planned))
+    await answer(client, "gate", plan=plan)  # The next step of its notes
     gate = await answer(client, "gate", plan=plan, step="1")
     assert gate == await answer(client, "gate", plan=planned.structured_content, step="1")
     assert (gate["open"], (await answer(client, "rehearse", plan=plan))["safe"]) == (False, True)
