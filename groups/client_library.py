@@ -132,6 +132,7 @@ def _numbers(text: str) -> Numbers:
 
 LIBRARIES = (
     "java", "librdkafka", "franz-go", "sarama", "kafka-python", "aiokafka", "kafkajs", "kafka-go", "connect",
+    "dekaf", "platformatic-kafka", "brod", "rskafka",
 )  # fmt: skip
 
 MIXING = frozenset({"java", "connect", "franz-go"})
@@ -145,6 +146,7 @@ _ALIASES = {
     "spring-kafka": "java",
     "kafka-connect": "connect",
     "segmentio/kafka-go": "kafka-go",
+    "@platformatic/kafka": "platformatic-kafka",
 }
 
 _ASSIGNORS_OF = {"connect": "java"}  # of Connect's sink tasks, which have Java's consumers
@@ -163,6 +165,9 @@ _DEFAULT_CLIENT_IDS = (
     (r"aiokafka-[0-9.]+", "aiokafka"),
     (r"sarama", "sarama"),
     (r"kafkajs", "kafkajs"),
+    (r"dekaf-consumer", "dekaf"),
+    # coordinator_id() of brod_group_coordinator.erl: node()/self()
+    (r"'?[^/']+@[^/']+'?/<\d+\.\d+\.\d+>", "brod"),
     # kafka.DefaultClientID of conn.go: program@host
     (r".*@.* \(github\.com/segmentio/kafka-go\)", "kafka-go"),
 )  # of consumers, as the libraries' source generates them

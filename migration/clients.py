@@ -44,7 +44,8 @@ class LibrarySupport:
     cooperative_fault: str = ""
     upgraded: str = "the client"  # What must be upgraded to get the version
     assignors: tuple[str, ...]
-    """Kafka's assignors that it has, and its own, by their names in the protocol; the first is the plain choice."""
+    """Kafka's assignors that it has, and its own, by their names in the protocol; the first is the plain choice.
+    Empty: it does not speak the classic protocol."""
     source: str
 
     @property
@@ -119,6 +120,28 @@ LIBRARIES: Mapping[str, LibrarySupport] = {
             name="kafka-go",
             assignors=("range", "roundrobin", "rack-affinity"),
             source="segmentio/kafka-go groupbalancer.go",
+        ),
+        LibrarySupport(
+            name="dekaf",
+            consumer=(1, 0),
+            assignors=(),
+            source="thomhurst/Dekaf pull 814 (no classic groups, in all releases), and its decision in pull 2855; "
+            "static members by WithGroupInstanceId",
+        ),
+        LibrarySupport(
+            name="platformatic-kafka",
+            consumer=(1, 18, 0),
+            assignors=("roundrobin",),
+            source="platformatic/kafka pull 133 (groupProtocol in 1.18.0); src/clients/consumer/options.ts of 2.9.0; "
+            "static members (groupInstanceId) since 1.26.0",
+        ),
+        LibrarySupport(
+            name="brod",
+            assignors=("roundrobin_v2",),
+            source="brod_group_coordinator.erl of kafka4beam/brod 4.6.2; static members since 4.6.0",
+        ),
+        LibrarySupport(
+            name="rskafka", assignors=(), source="README of influxdata/rskafka: it has no consumer groups"
         ),
     )
 }

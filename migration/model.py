@@ -17,6 +17,8 @@ from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from groups.trees import UNWRITTEN, Tagged, named
 
+LIBRARY_RULE = "client-library"  # The rule about members whose library is unknown
+
 SESSION_S = 45.0
 """Default of `session.timeout.ms` and `group.consumer.session.timeout.ms`: how long a static member may be away."""
 
@@ -133,6 +135,7 @@ class PlanVerdict(Enum):
     READY = "ready"
     WARNINGS = "warnings"
     BLOCKED = "blocked"
+    UNKNOWN = "unknown"  # Only that the library of some members is unknown prevents the plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,10 +292,16 @@ class Plan:
     """The states of the group, as `forecast` walked them, for the picture."""
 
     @property
+    def has_blocker(self) -> bool:
+        """Whether it has no steps because of a finding."""
+        return any(finding.level is Level.BLOCKER for finding in self.findings)
+
+    @property
     def verdict(self) -> PlanVerdict:
         levels = {finding.level for finding in self.findings}
         if Level.BLOCKER in levels:
-            return PlanVerdict.BLOCKED
+            blocking = {finding.rule for finding in self.findings if finding.level is Level.BLOCKER}
+            return PlanVerdict.UNKNOWN if blocking == {LIBRARY_RULE} else PlanVerdict.BLOCKED
         return PlanVerdict.WARNINGS if Level.WARNING in levels else PlanVerdict.READY
 
 

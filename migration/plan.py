@@ -8,7 +8,7 @@ from migration.access import Access
 from migration.bridge import BRIDGE
 from migration.clients import clients_of, with_configs, with_configured_assignors
 from migration.expectation import forecast
-from migration.model import Baseline, Plan, PlanVerdict
+from migration.model import Baseline, Plan
 from migration.paths.choose import choose_path, has_arrived
 from migration.paths.path import PathContext, planned_members
 from migration.rules.assignors import lists_are_known
@@ -57,7 +57,7 @@ def make_plan(case: Case) -> Plan:
         concurrency=request.concurrency,
         bounce_s=request.bounce_s,
     )
-    if plan.verdict is PlanVerdict.BLOCKED:
+    if plan.has_blocker:
         return plan
     path = choose_path(PathContext(case=case))
     plan = replace(plan, steps=path.steps, path=path.name, alternatives=path.alternatives)

@@ -7,7 +7,7 @@ from groups.counts import first_names
 from groups.findings import Level
 from migration.bridge import BRIDGE
 from migration.execution.settings import UnknownLibraryError, settings_after
-from migration.model import Plan, PlanVerdict, Step
+from migration.model import Plan, Step
 
 
 class CannotCarryOutError(Exception):
@@ -26,7 +26,7 @@ def _reasons(plan: Plan) -> Iterator[str]:
     if plan.baseline is None:
         yield "the plan does not name the group that it was made for: make a new plan"
         return
-    if plan.verdict is PlanVerdict.BLOCKED:
+    if plan.has_blocker:
         blockers = [finding.message for finding in plan.findings if finding.level is Level.BLOCKER]
         yield f"the plan is blocked: {' '.join(blockers)}"
     members = {member.id: member for member in plan.baseline.members}

@@ -33,6 +33,7 @@ _KAFKA_GO = {
     "roundrobin": "kafka.RoundRobinGroupBalancer{}",
     "rack-affinity": "kafka.RackAffinityGroupBalancer{}",
 }
+_PLATFORMATIC = {"roundrobin": "{ name: 'roundrobin', version: 1 }"}
 _CONNECTOR = "consumer.override."  # The prefix of Connect's consumer settings in a connector's configuration
 
 JAVA_COOPERATIVE = _JAVA["cooperative-sticky"]
@@ -123,6 +124,8 @@ _IN_CODE = {
     "aiokafka": _IN_PYTHON,
     "kafka-go": (_KAFKA_GO, "GroupBalancers: []kafka.GroupBalancer{", "}"),
     "kafkajs": (_KAFKAJS, "partitionAssigners: [", "]"),
+    "platformatic-kafka": (_PLATFORMATIC, "protocols: [", "]"),
+    "brod": ({"roundrobin_v2": "roundrobin_v2"}, "{partition_assignment_strategy, ", "}"),
 }
 """Names of assignors, and what the list is written in."""
 
@@ -131,14 +134,34 @@ def _consumer(library: str, assignor: str | None, asked: str) -> list[str]:
     if library == "franz-go":
         balancer = _FRANZ_GO["range" if assignor == "range" else "cooperative-sticky"]
         return [NEXT_GENERATION, f"kgo.Balancers({balancer})"]
+    if library in ("dekaf", "platformatic-kafka"):
+        return _consumer_in_code(library, asked.removeprefix("group.remote.assignor="))
     gone = ["partition.assignment.strategy", *TIMEOUTS]
     gone += ["group.protocol.type"] if library == "librdkafka" else []
     return ["group.protocol=consumer", asked, *(f"# remove: {name}" for name in gone)]
 
 
+def _consumer_in_code(library: str, asked: str) -> list[str]:
+    """`asked`: the broker's assignor, or a comment in its place."""
+    is_comment = asked.startswith("#")
+    if library == "dekaf":  # It has no other protocol
+        return [asked if is_comment else f'.WithGroupRemoteAssignor("{asked}")']
+    return [
+        "groupProtocol: 'consumer'",
+        asked if is_comment else f"groupRemoteAssignor: '{asked}'",
+        "# remove: protocols, partitionAssigner, sessionTimeout and heartbeatInterval, if they are set",
+    ]
+
+
 def _classic(library: str, names: Sequence[str]) -> list[str]:
     if library == "franz-go":
         return [f"# remove: {NEXT_GENERATION}", _strategy(library, names)]
+    if library == "platformatic-kafka":
+        return [
+            "groupProtocol: 'classic'",
+            _strategy(library, names),
+            "# remove: groupRemoteAssignor, if it is set",
+        ]
     if library not in LIBRARIES_WITH_FILES:  # it has no other protocol
         return [_strategy(library, names)]
     return [

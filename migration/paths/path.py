@@ -110,7 +110,7 @@ class PathContext:
     @property
     def plain_assignor(self) -> str:
         """The first assignor of the first library: KafkaJS has only its own round robin."""
-        return LIBRARIES[self.libraries[0]].assignors[0] if self.libraries else "range"
+        return next((name for library in self.libraries for name in LIBRARIES[library].assignors), "range")
 
     def all_have(self, assignor: str) -> bool:
         """Whether every library has the assignor; also True for one that no library has, a custom assignor."""

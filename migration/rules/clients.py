@@ -20,6 +20,10 @@ from migration.model import Destination
 from migration.rules.assignors import OnlinePath, online_path
 from migration.rules.case import Case, members_by, named
 
+NAME_THE_LIBRARY = (
+    "Set it with --client LIBRARY[:VERSION], --client MEMBER=LIBRARY, --clients FILE or --client-config FILE. "
+    f"Known libraries: {', '.join(LIBRARIES)}."
+)
 _REPLACED = (
     "does not speak the consumer protocol, in any version: its members must be replaced",
     "The first step needs sarama only and can be done today. Before the second step, prepare programs of another "
@@ -36,8 +40,7 @@ def library_is_known(case: Case) -> Iterator[Finding]:
             "client-library",
             members=members,
             message=f"The client library of {subject} is unknown{'' if why == NOT_KNOWN else f' ({why})'}.",
-            remedy="Set it with --client LIBRARY[:VERSION], --client MEMBER=LIBRARY, --clients FILE or "
-            f"--client-config FILE. Known libraries: {', '.join(LIBRARIES)}.",
+            remedy=NAME_THE_LIBRARY,
             source="PostHog/posthog pull 94498: the path of Java clients took librdkafka services down",
         )
 
@@ -107,7 +110,13 @@ _FEATURES = {True: "cooperative rebalancing", False: "the consumer protocol"}
 
 def _support(client: MemberClient, destination: Destination) -> tuple[Level, str, str] | None:
     library, version = client.library, client.version
-    if library is None or destination in (Destination.EAGER, Destination.CLASSIC):
+    if library is None:
+        return None
+    if not library.assignors and (destination is not Destination.CONSUMER or library.consumer is None):
+        what = "does not speak the classic protocol" if library.consumer else "does not join groups"
+        remedy = "Set the library that the members run with --client, or move them to another library first."
+        return Level.BLOCKER, f"{what}, in any version", remedy
+    if destination in (Destination.EAGER, Destination.CLASSIC):
         return None
     to_cooperative = destination is Destination.COOPERATIVE
     needed = library.cooperative if to_cooperative else library.consumer
@@ -223,7 +232,7 @@ def library_has_the_assignor(case: Case) -> Iterator[Finding]:
                 "assignor-of-library",
                 members=members,
                 message=f"--assignor {assignor}: {name} has no such assignor.",
-                remedy=f"Request one of {', '.join(known)}, or none.",
+                remedy=f"Request one of {', '.join(known)}, or none." if known else "Request none.",
                 source="librdkafka's CONFIGURATION.md; sarama, aiokafka and KafkaJS assignors",
             )
 

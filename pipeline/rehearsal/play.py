@@ -22,7 +22,7 @@ from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients, unknown_members
 from migration.commands import plan_into_file, rehearse_seed
 from migration.execution.preflight import CannotCarryOutError, check_plan
-from migration.model import Plan, PlanVerdict
+from migration.model import Plan
 from migration.paths.choose import has_arrived
 from migration.plan import make_plan
 from migration.rehearsal.as_migrate import migrate_seed
@@ -213,7 +213,7 @@ def _planned(
         "warnings": sum(finding.level is Level.WARNING for finding in plan.findings),
         "path": plan.path or None,
     }
-    if plan.verdict is PlanVerdict.BLOCKED:
+    if plan.has_blocker:
         rules = sorted({finding.rule for finding in plan.findings if finding.level is Level.BLOCKER})
         return row | {"verdict": "blocked", "why": rules}
     if has_arrived(case) or not plan.steps:

@@ -33,6 +33,8 @@ DEFAULTS = {
     "kafkajs": "kafkajs",
     "aiokafka-0.12.0": "aiokafka",
     "sarama": "sarama",
+    "dekaf-consumer": "dekaf",
+    "'orders@h1.example'/<0.421.0>": "brod",
     "app@h1 (github.com/segmentio/kafka-go)": "kafka-go",
 }
 DRAWN = "Yz3kq0mOTf2g8rVQm1xA9w"  # under the consumer protocol the client or the broker draws the member id

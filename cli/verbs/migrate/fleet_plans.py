@@ -28,7 +28,7 @@ from migration.execution.fleet import (
     fleet_group,
     read_window,
 )
-from migration.model import Plan, PlanVerdict
+from migration.model import Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class LeftOut:
     @property
     def is_done(self) -> bool:
         """Whether there is nothing to do."""
-        return not self.plan.steps and self.plan.verdict is not PlanVerdict.BLOCKED
+        return not self.plan.steps and not self.plan.has_blocker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

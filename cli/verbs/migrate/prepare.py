@@ -22,7 +22,7 @@ from migration.execution.memory import Resumed
 from migration.execution.preflight import CannotCarryOutError, check_plan
 from migration.execution.stops import StopRule
 from migration.gate.observation import GateResult
-from migration.model import Plan, PlanVerdict
+from migration.model import Plan
 from migration.plan_file import plan_to_data
 
 SEEDS = 10  # Of a rehearsal, as `kohort plan --rehearse`
@@ -107,7 +107,7 @@ def prepare(
     why_not, is_new = "", False
     if not execution.is_rollback:
         plan, why_not, is_new = _with_rehearsal(plan, former, seen.group, source)
-    if plan.verdict is PlanVerdict.BLOCKED:
+    if plan.has_blocker:
         blocker = next(finding for finding in plan.findings if finding.level is Level.BLOCKER)
         raise UsageError(f"{file}: {blocker.message} {blocker.remedy}")
     if why_not and executes and not (settings.is_unrehearsed or former.hooks):

@@ -30,7 +30,7 @@ from migration.client_config import HEARTBEAT_INTERVAL, SESSION_TIMEOUT, ClientC
 from migration.clients import DeclaredClients, parse_clients, unknown_members
 from migration.commands import ClusterOptions
 from migration.frameworks import framework_named
-from migration.model import Destination, Plan, PlanVerdict
+from migration.model import Destination, Plan
 from migration.paths.choose import leader_matters
 from migration.paths.path import EAGER
 from migration.plan import case_of, make_plan
@@ -250,8 +250,7 @@ def document_of(
 
 
 def status_of(planned: Sequence[RehearsedPlan]) -> ExitStatus:
-    blocked = any(group_plan.plan.verdict is PlanVerdict.BLOCKED for group_plan in planned)
-    return ExitStatus.FALSE if blocked else ExitStatus.DONE
+    return ExitStatus.FALSE if any(group_plan.plan.has_blocker for group_plan in planned) else ExitStatus.DONE
 
 
 def repeated_command(

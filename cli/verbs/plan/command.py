@@ -68,7 +68,7 @@ def plan(
 ) -> None:
     """Plan a migration: blockers, steps, checks, rollback.
 
-    For several groups, shows a table of verdicts. Exit status: 0 no plan is blocked, 1 a plan is blocked.
+    For several groups, shows a table of verdicts. Exit status: 0 all plans are ready, 1 a plan is blocked or unknown.
 
     \b
     Examples:

@@ -44,6 +44,7 @@ from groups.model import Problem
 from migration.model import Plan, PlanVerdict, Step
 from migration.plan_file import plan_to_data
 from migration.rules.case import MOST_NAMED, without_members
+from migration.rules.clients import NAME_THE_LIBRARY
 
 if TYPE_CHECKING:
     from cli.verbs.plan.directory import WrittenPlan
@@ -53,9 +54,15 @@ _VERDICTS = {
     PlanVerdict.READY: "Ready: no blockers and no warnings.",
     PlanVerdict.WARNINGS: "Ready, with warnings: read the findings before the first step.",
     PlanVerdict.BLOCKED: "Blocked: resolve the blockers before the first step.",
+    PlanVerdict.UNKNOWN: "Unknown: set the client library of the members to get the steps.",
 }
-_NOTHING = "with nothing to do"
-_ROLES = {PlanVerdict.READY: Role.GOOD, PlanVerdict.WARNINGS: Role.WARNING, PlanVerdict.BLOCKED: Role.BAD}
+_NOTHING, _UNKNOWN = "with nothing to do", "with an unknown library"
+_ROLES = {
+    PlanVerdict.READY: Role.GOOD,
+    PlanVerdict.WARNINGS: Role.WARNING,
+    PlanVerdict.BLOCKED: Role.BAD,
+    PlanVerdict.UNKNOWN: Role.WARNING,
+}
 
 
 def plan_document(
@@ -130,7 +137,7 @@ def _page(plan: Plan, write: str, rehearsal: Rehearsal | None, written: str) -> 
     yield Text(f"Cluster {cluster or 'not known'}. Written on {written}.", Role.FAINT)
     yield Text(_VERDICTS[plan.verdict], _ROLES[plan.verdict])
     support = [*rehearsal_blocks(plan, rehearsal), *_finding_cards(plan)]
-    blocks_first = plan.verdict is PlanVerdict.BLOCKED
+    blocks_first = plan.has_blocker
     yield from support if blocks_first else ()
     yield from _start(plan, write)
     for number, step in enumerate(plan.steps, 1):
@@ -164,7 +171,7 @@ def _start(plan: Plan, write: str, *, in_full: bool = False) -> Iterator[Block]:
                 yield Bullets(tuple(f"Assumed: {line}" for line in assumed))
             yield from timeline_blocks(plan)
         yield from before_blocks(plan, write)
-    elif plan.verdict is not PlanVerdict.BLOCKED:
+    elif not plan.has_blocker:
         yield Text(f"{plan.group} already uses the target protocol: there is nothing to do.")
 
 
@@ -180,6 +187,7 @@ def _head(plan: Plan) -> Iterator[Block]:
     counts = [counted(count, what) for count, what in ((blockers, "blocker"), (warnings, "warning")) if count]
     lines = {
         PlanVerdict.BLOCKED: f"Blocked: {' and '.join(counts)}.",
+        PlanVerdict.UNKNOWN: f"Unknown: {' and '.join(counts)}.",
         PlanVerdict.WARNINGS: f"Ready, with {' and '.join(counts)}.",
         PlanVerdict.READY: "Ready.",
     }
@@ -238,8 +246,22 @@ def _capitalized(text: str) -> str:
 
 def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...], *, verbose: bool) -> Document:
     data = {"plans": list(map(plan_to_data, plans))}
-    more = "" if verbose else VERBOSE
-    return Document(command="plan", data=data, blocks=[_verdicts(plans)], errors=problems, more=more)
+    return Document(
+        command="plan",
+        data=data,
+        blocks=[_verdicts(plans)],
+        errors=problems,
+        remarks=_hint(plans),
+        more="" if verbose else VERBOSE,
+    )
+
+
+def _hint(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """What to do about all groups whose members run an unknown library, once."""
+    unknown = sum(plan.verdict is PlanVerdict.UNKNOWN for plan in plans)
+    if not unknown:
+        return ()
+    return (f"the client library of {counted(unknown, 'group')} is unknown. {NAME_THE_LIBRARY}",)
 
 
 def written_document(
@@ -261,28 +283,32 @@ def written_document(
         ]
     }
     table = _verdicts(plans, ("FILE", lambda plan: files[plan.group]))
-    more = "" if verbose else VERBOSE
     return Document(
-        command="plan", data=data, blocks=[table, Text(_totals(plans))], errors=problems, more=more
+        command="plan",
+        data=data,
+        blocks=[table, Text(_totals(plans))],
+        errors=problems,
+        remarks=_hint(plans),
+        more="" if verbose else VERBOSE,
     )
 
 
 def _totals(plans: Sequence[Plan]) -> str:
     """`Wrote 10 plans: 3 ready, 5 with warnings, 1 blocked, 1 with nothing to do.`"""
     kinds = Counter(_kind(plan) for plan in plans)
-    parts = [
-        f"{kinds[kind]:,} {kind}" for kind in ("ready", "with warnings", "blocked", _NOTHING) if kinds[kind]
-    ]
+    order = ("ready", "with warnings", "blocked", _UNKNOWN, _NOTHING)
+    parts = [f"{kinds[kind]:,} {kind}" for kind in order if kinds[kind]]
     return f"Wrote {counted(len(plans), 'plan')}: {', '.join(parts)}."
 
 
 def _kind(plan: Plan) -> str:
     kinds = {
         PlanVerdict.BLOCKED: "blocked",
+        PlanVerdict.UNKNOWN: _UNKNOWN,
         PlanVerdict.WARNINGS: "with warnings",
         PlanVerdict.READY: "ready",
     }
-    return kinds[plan.verdict] if plan.steps or plan.verdict is PlanVerdict.BLOCKED else _NOTHING
+    return kinds[plan.verdict] if plan.steps or plan.has_blocker else _NOTHING
 
 
 def _verdicts(plans: Sequence[Plan], *last: tuple[str, Callable[[Plan], str]]) -> Table:
@@ -309,4 +335,4 @@ def _first_reason(plan: Plan) -> str | None:
     first = next((finding for finding in plan.findings if finding.level is not Level.INFO), None)
     if first is not None:
         return without_members(first)
-    return None if plan.steps or plan.verdict is PlanVerdict.BLOCKED else "Nothing to do."
+    return None if plan.steps or plan.has_blocker else "Nothing to do."

@@ -20,7 +20,7 @@ from groups.times import format_moment
 from groups.yaml_files import TreeError
 from migration.client_config import ClientConfig
 from migration.gate.notes import Notes
-from migration.model import Plan, PlanVerdict
+from migration.model import Plan
 from migration.rehearsal.faults import NO_FAULTS, PlanFaults, read_faults
 from migration.rehearsal.mistakes import Inapplicable, mistakes_in
 from migration.rehearsal.plan_run import is_of_group, places, rehearse, simulated_for_plan
@@ -125,7 +125,7 @@ def request_of(
     if mistakes and stop_at is not None:
         why = "mistakes are made in the migration, not in the rollback"
         raise UsageError(f"--stop-at is invalid with --mistakes: {why}")
-    if plan.verdict is PlanVerdict.BLOCKED and not plan.steps:
+    if plan.has_blocker and not plan.steps:
         raise UsageError(f"{plan.group}: the plan is blocked, and has no steps to rehearse")
     if not plan.steps:
         raise UsageError(f"{plan.group}: the plan has no steps: the group already uses the target protocol")

@@ -156,11 +156,11 @@ class PlanInSight:
         plan = self.plan
         levels = Counter(finding.level.value for finding in plan.findings)
         counts = [counted(levels[level], level) for level in ("blocker", "warning") if levels[level]]
-        verdict = "Blocked" if plan.verdict is PlanVerdict.BLOCKED else "Ready"
+        verdict = {PlanVerdict.BLOCKED: "Blocked", PlanVerdict.UNKNOWN: "Unknown"}.get(plan.verdict, "Ready")
         parts = [", with ".join([verdict, " and ".join(counts)] if counts else [verdict])]
         if plan.steps:
             parts.append(", ".join([counted(len(plan.steps), "step"), *([plan.path] if plan.path else [])]))
-        elif plan.verdict is not PlanVerdict.BLOCKED:
+        elif not plan.has_blocker:
             parts.append("there is nothing to do")
         keys = "i checks the gate of a step, u rehearses"
         where = f"In {file}: {keys}." if file is not None else f"Not kept yet: W writes it to a file; {keys}."

@@ -48,10 +48,12 @@ def test_all_groups_get_a_row_each(kohort: Kohort, sample: Path) -> None:
     assert list(rows) == [row["GROUP"] for row in listed]
     assert {name: row["VERDICT"] for name, row in rows.items()} == {
         "audit": "ready", "billing": "warnings", "checkout": "warnings", "clickstream": "warnings",
-        "connect-s3-sink": "blocked", "fraud": "ready", "legacy-etl": "blocked", "nightly-report": "blocked",
+        "connect-s3-sink": "blocked", "fraud": "ready", "legacy-etl": "blocked", "nightly-report": "unknown",
         "search-indexer": "warnings", "warehouse": "warnings",
     }  # fmt: skip
     assert rows["legacy-etl"]["FIRST-REASON"].startswith("The client library of this member is unknown")
+    hint = "the client library of 1 group is unknown. Set it with --client LIBRARY[:VERSION],"
+    assert answer.stderr.count(hint) == 1
     assert rows["fraud"]["FIRST-REASON"] == "Nothing to do."
     assert (
         rows["billing"]["FIRST-REASON"]
