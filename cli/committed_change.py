@@ -7,8 +7,7 @@ from typing import ClassVar, TypeVar
 from uuid import UUID
 
 from cli.changing import WrittenChange
-from cli.journal.entry import ChangedItem
-from cli.journal.items import offset_item
+from cli.journal.entry import ChangedItem, offset_item
 from groups.model import Offsets, TopicPartition, commit_of, each_commit, partition_name
 from groups.offsets.model import PlannedChange
 

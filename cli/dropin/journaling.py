@@ -9,8 +9,7 @@ from cli.dropin.errors import ToolFailure
 from cli.dropin.printing import print_remark
 from cli.errors import ExitStatus
 from cli.journal.directory import VARIABLE, journal_directory
-from cli.journal.entry import ChangedItem, EntryStatus, ItemKind, ItemOutcome, ItemResult
-from cli.journal.items import offset_item
+from cli.journal.entry import ChangedItem, EntryStatus, ItemKind, ItemOutcome, ItemResult, offset_item
 from cli.journal.writer import JournalFile, NotJournaled
 from cli.sources.live import LiveSource
 from cli.stopping import Stopped

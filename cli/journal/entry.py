@@ -3,14 +3,16 @@ changed, the end after it. Pure; the file format is explained in docs/journal.md
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 from uuid import UUID
 
 from cli.render.document import FORMAT_VERSION
 from groups.listing import GroupType
+from groups.model import CommittedOffset, Group, TopicPartition
+from groups.offsets.model import PlannedChange
 from groups.times import read_moment
 from groups.trees import INT32, INT64, Between, Malformed, Trees, named
 
@@ -124,12 +126,13 @@ def _check(part: JournalEntry | EntryEnd) -> None:
         raise Malformed(str(error), name) from None
 
 
+_WITH_NULLS = Trees()
 _TREES = Trees(sparse=True, checks={JournalEntry: _check, EntryEnd: _check})
 
 
 def line_of(part: JournalEntry | EntryEnd) -> bytes:
     """One line of a journal file."""
-    tree: dict[str, Any] = {"kohort": FORMAT_VERSION, **_TREES.write(type(part), part)}
+    tree = {"kohort": FORMAT_VERSION, **_TREES.write(type(part), part)}
     return json.dumps(tree, ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
@@ -150,9 +153,9 @@ def read_line(line: bytes) -> JournalEntry | EntryEnd:
     return part
 
 
-def item_data(item: ChangedItem) -> Mapping[str, Any]:
+def item_data(item: ChangedItem) -> Mapping[str, object]:
     """The item as in the file, with its unknown fields as null: a part of a document."""
-    written: dict[str, Any] = Trees().write(ChangedItem, item)
+    written: Mapping[str, object] = _WITH_NULLS.write(ChangedItem, item)
     return written
 
 
@@ -162,3 +165,38 @@ def paired(entry: JournalEntry, end: EntryEnd | None) -> Sequence[tuple[ChangedI
     results = end.results if end else ()
     missing = (ItemResult(result=ItemOutcome.UNKNOWN),) * (len(items) - len(results))
     return list(zip(items, (*results, *missing), strict=False))
+
+
+# What a change replaces, from the facts of its plan
+
+
+def offset_item(
+    group: Group,
+    partition: TopicPartition,
+    committed: CommittedOffset | None,
+    after: int | None,
+    topic_id: UUID | None,
+) -> ChangedItem:
+    topic, number = partition
+    return ChangedItem(
+        kind=ItemKind.OFFSET,
+        group=group.id,
+        type=group.type,
+        topic=topic,
+        topic_id=topic_id,
+        partition=number,
+        before=None if committed is None else committed.position,
+        after=after,
+        leader_epoch=None if committed is None else committed.leader_epoch,
+        metadata=None if committed is None else committed.metadata,
+    )
+
+
+def topic_items(plan: PlannedChange) -> Iterator[tuple[str, ChangedItem]]:
+    """The internal topics that are deleted with the change of a group, by name."""
+    for topic, kind in plan.internal_topics.items():
+        topic_id = plan.topic_ids.get(topic)
+        yield (
+            topic,
+            ChangedItem(kind=ItemKind.TOPIC, group=plan.group, topic=topic, topic_id=topic_id, before=kind),
+        )

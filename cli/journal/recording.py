@@ -2,10 +2,11 @@
 
 import getpass
 import os
+import re
 import shlex
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,16 +16,23 @@ from cli.errors import CommandError
 from cli.journal.directory import journal_directory
 from cli.journal.entry import ChangedItem, EntryStatus, ItemOutcome, ItemResult, JournalEntry
 from cli.journal.reversible import is_reversible
-from cli.journal.secrets import without_secrets
 from cli.journal.writer import JournalFile, OpenEntry, new_id, now_text
 from cli.options import SourceOptions
 from cli.output import notice
+from cli.sources.contexts.model import is_secret
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.stopping import NOTHING_DONE, Stop
 from wire.errors import WireError
 
 AGENT_VARIABLE = "KOHORT_AGENT"  # The name of the agent for which `kohort mcp` runs a command
+HIDDEN = "***"
+_NAME = r"[\w.-]*(?:password|passwd|passphrase|secret|token|credential|api[._-]?key)[\w.-]*"
+_PAIR = re.compile(rf"({_NAME}\s*[=:]\s*|--?{_NAME}\s+)(\"[^\"]*\"|'[^']*'|\S+)", re.IGNORECASE)
+_OPTION = re.compile(rf"--?{_NAME}", re.IGNORECASE)
+_OF_FILES = ("-file", "-env")  # The ends of options that refer to a secret
+_COMMAND = "--restart"  # Its value is an operator's command, which may contain any secret
+_USER_INFO = re.compile(r"://[^/\s@]*@")
 
 
 def open_journal(consent: ConsentOptions) -> JournalFile | None:
@@ -149,3 +157,26 @@ def user_name() -> str:
 
 def host_name() -> str:
     return socket.gethostname()
+
+
+def without_secrets(words: Iterable[str]) -> tuple[str, ...]:
+    """The words of a command line; a value that follows the name of a secret is hidden, in `NAME=VALUE` too."""
+    return tuple(_hidden(words))
+
+
+def _hidden(words: Iterable[str]) -> Iterator[str]:
+    follows_name = False
+    for word in words:
+        name, equals, _ = word.partition("=")
+        if follows_name:
+            yield HIDDEN
+        elif equals and " " not in name and (name == _COMMAND or is_secret(name.lower(), "")):
+            yield f"{name}={HIDDEN}"
+        else:
+            yield HIDDEN if "PRIVATE KEY" in word else _text(word)
+        follows_name = word == _COMMAND or bool(_OPTION.fullmatch(word) and not word.endswith(_OF_FILES))
+
+
+def _text(word: str) -> str:
+    text = _PAIR.sub(lambda match: f"{match[1]}{HIDDEN}", word)
+    return _USER_INFO.sub(f"://{HIDDEN}@", text)

@@ -7,8 +7,7 @@ from cli.changing import GROUPS_NAMED, Outcome, Part, carry_out, group_fields
 from cli.committed_change import CommittedChange
 from cli.consent import EmptyGroupConsent
 from cli.errors import UsageError
-from cli.journal.entry import ChangedItem, ItemKind
-from cli.journal.items import topic_items
+from cli.journal.entry import ChangedItem, ItemKind, topic_items
 from cli.options import DeleteSelection, InternalTopicOptions, OutputOptions, SourceOptions
 from cli.output import notice
 from cli.render.document import Document, Table, columns

@@ -3,7 +3,6 @@
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from cli.journal.entry import (
     ChangedItem,
@@ -115,7 +114,7 @@ def target_text(entry: JournalEntry) -> str:
     return first_names(groups, _NAMED)
 
 
-def _entry_data(one: Journaled, undone: Mapping[str, str]) -> dict[str, Any]:
+def _entry_data(one: Journaled, undone: Mapping[str, str]) -> dict[str, object]:
     entry, end = one
     counts = Counter(result.result.value for _, result in paired(entry, end))
     single = entry.items[0] if len(entry.items) == 1 else None

@@ -7,8 +7,7 @@ from typing import ClassVar, TypeVar
 
 from cli.changing import Outcome, Part, group_fields
 from cli.committed_change import CommittedChange
-from cli.journal.entry import ChangedItem, ItemKind
-from cli.journal.items import topic_items
+from cli.journal.entry import ChangedItem, ItemKind, topic_items
 from cli.render.document import Document, Table, columns, fields
 from cli.sources.writer import ClusterWriter, Failed
 from cli.verbs.internal_topics import delete_topics_of, topic_tables, topics_data, topics_in_question

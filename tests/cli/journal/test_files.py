@@ -25,7 +25,7 @@ from cli.journal.entry import (
     read_line,
 )
 from cli.journal.reader import find_entry, read_journal, undone_by
-from cli.journal.secrets import without_secrets
+from cli.journal.recording import without_secrets
 from cli.journal.writer import JournalFile, NotJournaled, OpenEntry
 from groups.trees import Malformed
 from tests.cli.journal.entries import DAY, edited, end_of, entry_of, offset_of, write_journal
