@@ -23,11 +23,12 @@ from cli.verbs.mcp.http import serve_http
 from cli.verbs.mcp.options import McpGuard, McpOptions
 from tests.cli.schemas import faults
 from tests.support import forked
+from tests.support.long import IS_LONG
 
 NAME = "a test's agent"
 TOKEN = "t0ken"
 Course = Callable[[Client], Awaitable[None]]
-LIMIT_S = 60.0
+LIMIT_S = 1_800.0 if IS_LONG else 60.0
 
 
 def installed() -> Path:
