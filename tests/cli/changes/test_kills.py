@@ -3,6 +3,7 @@
 import os
 import random
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from cli.journal.entry import ItemOutcome, paired
@@ -59,7 +60,8 @@ def run(
             while between and process.poll() is None and not has_begun(directory):
                 time.sleep(0.0005)
             time.sleep(delay_s)
-            process.kill()
+            with suppress(ProcessLookupError):  # it ends just now
+                process.kill()
         process.wait(30)
     return time.monotonic() - began_s
 
