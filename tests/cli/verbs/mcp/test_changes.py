@@ -12,7 +12,8 @@ from cli.sources.contexts.resolve import resolve_source
 from cli.verbs.mcp.options import McpOptions
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
-from tests.cli.verbs.mcp.agents import NAME, answer, found, in_process, refused, text
+from tests.cli.verbs.mcp.agents import NAME, answer, found, in_process, over_http, over_stdio, refused, text
+from tests.support.long import LONG
 
 DIGEST = r"digest (\w{32})\n"
 ALL = "offsets-reset,offsets-delete,config-set,config-unset,delete,members-remove,undo"
@@ -153,7 +154,10 @@ def test_undo_is_limited_to_the_same_groups(
 
 
 @pytest.mark.kafka
-def test_an_agent_on_kafka_sees_a_group_and_resets_it(rig: OffsetRig, tmp_path: Path) -> None:
+@pytest.mark.parametrize("transport", ["http", pytest.param("stdio", marks=LONG)])
+def test_an_agent_on_kafka_sees_a_group_and_resets_it(
+    rig: OffsetRig, tmp_path: Path, capsys: pytest.CaptureFixture[str], transport: str
+) -> None:
     topic = rig.topic([5])
     group = rig.group({(topic, 0): 1})
     reset = {"groups": [group], "topic": [topic], "to_earliest": True}
@@ -164,7 +168,12 @@ def test_an_agent_on_kafka_sees_a_group_and_resets_it(rig: OffsetRig, tmp_path: 
         digest = await preview(client, "offsets_reset", **reset)
         await answer(client, "offsets_reset_execute", **reset, digest=digest)
 
-    in_process(course, of(rig), OPTIONS, tmp_path)
+    if transport == "http":
+        over_http(course, of(rig), OPTIONS, tmp_path, capsys)
+    else:
+        allowed = ("--allow", "offsets-reset", "--groups", "payments.*")
+        over_stdio(course, "-b", rig.broker.bootstrap, *allowed, stderr=tmp_path / "stderr")
+        assert (tmp_path / "stderr").read_text() == ""
     assert rig.committed(group) == {(topic, 0): 0}
 
 
