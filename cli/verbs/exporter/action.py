@@ -14,6 +14,7 @@ import typer
 
 from cli.clusters import side_by_side
 from cli.errors import CommandError, ExitStatus, UsageError, is_expected
+from cli.metric_labels import parse_labels
 from cli.options import SourceOptions
 from cli.output import about, notice, write_out
 from cli.polls.reading import LagTimes, PollResult, Scope, read_groups
@@ -23,6 +24,7 @@ from cli.sources.journal.reader import JournalReader
 from cli.sources.journal.schema import JournalError
 from cli.times import milliseconds
 from cli.verbs.exporter.endpoint import METRICS, ExporterPages
+from cli.verbs.exporter.families import LABELS
 from cli.verbs.exporter.newest_page import ClusterMetrics, NewestPage, now_ms
 from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
 from cli.verbs.exporter.page import PageLimits
@@ -50,13 +52,15 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
         )
     if options.journal is not None and source.clusters:
         raise UsageError("--journal has the groups of one cluster: name one context")
+    labels = parse_labels(options.label or (), LABELS)
     scope = Scope(
         groups=None if options.match is None else name_filter(options.match),
         topics=None if options.match_topic is None else name_filter(options.match_topic, "--match-topic"),
     )
     sources: dict[str | None, SourceOptions] = {name: of_cluster(source, name) for name in source.clusters}
     sources = sources or {None: source}
-    newest = NewestPage(PageLimits(per=options.per, max_series=options.max_series), interval_ms, [*sources])
+    limits = PageLimits(per=options.per, max_series=options.max_series)
+    newest = NewestPage(limits, interval_ms, [*sources], labels)
     with ExitStack() as stack:
         pollers = [
             _Poller(

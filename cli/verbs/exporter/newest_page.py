@@ -13,8 +13,9 @@ from prometheus_client.registry import Collector
 
 from cli.polls.history import ExporterHistory
 from cli.polls.reading import PollResult
+from cli.verbs.exporter import families
 from cli.verbs.exporter.options import SampleLevel
-from cli.verbs.exporter.page import MetricsPage, PageLimits, page_of
+from cli.verbs.exporter.page import NO_LABELS, MetricsPage, PageLimits, page_of
 
 
 def now_ms() -> int:
@@ -52,7 +53,10 @@ class OwnFamily:
     def metric(self, states: Mapping[str | None, PollState], now_ms: int) -> Metric:
         """The values of each cluster, with its name as a label unless that is None."""
         make = CounterMetricFamily if self.counts else GaugeMetricFamily
-        names = [*([] if None in states else [CLUSTER]), *([] if self.label is None else [self.label])]
+        names = [
+            *([] if None in states else [families.CLUSTER]),
+            *([] if self.label is None else [self.label]),
+        ]
         metric = make(self.name, self.help, labels=names)
         for cluster, state in states.items():
             shared = [] if cluster is None else [cluster]
@@ -116,7 +120,6 @@ OF_POLLS = (
         lambda state, _: state.lag_times_left_out,
     ),
 )
-CLUSTER = "cluster"  # The label of the context, if there are several
 BUILD = "kohort_build"
 BUILD_HELP = "Version of the exporter."
 
@@ -135,14 +138,31 @@ class OwnMetrics(Collector):
         yield from (family.metric(states, now_ms) for family in OF_POLLS)
         yield InfoMetricFamily(BUILD, BUILD_HELP, value={"version": version("kohort")})
 
-    def registry(self, *, process: bool) -> CollectorRegistry:
-        registry = CollectorRegistry()
-        registry.register(self)
+    def registry(self, labels: Mapping[str, str], *, process: bool) -> CollectorRegistry:
+        """A registry whose samples have these labels too."""
+        own, registry = CollectorRegistry(), CollectorRegistry()
+        own.register(self)
         if process:
-            ProcessCollector(registry=registry)
-            PlatformCollector(registry=registry)
-            GCCollector(registry=registry)
+            ProcessCollector(registry=own)
+            PlatformCollector(registry=own)
+            GCCollector(registry=own)
+        registry.register(_Labeled(own, labels))
         return registry
+
+
+class _Labeled(Collector):
+    def __init__(self, collector: Collector, labels: Mapping[str, str]) -> None:
+        self._collector, self._labels = collector, labels
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        for metric in self._collector.collect():
+            metric.samples = [
+                sample._replace(labels={**self._labels, **sample.labels}) for sample in metric.samples
+            ]
+            yield metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,9 +178,9 @@ class Exposition:
 class ClusterMetrics:
     """The newest metrics of a cluster. Thread-safe: they are replaced as a whole, by the thread that polls it."""
 
-    def __init__(self, cluster: str | None, limits: PageLimits, interval_ms: int) -> None:
-        """`cluster` is the value of that label, if there are several; `interval_ms` is the time between polls."""
-        self._cluster, self._limits = cluster, limits
+    def __init__(self, labels: Mapping[str, str], limits: PageLimits, interval_ms: int) -> None:
+        """`labels` are those of all its samples; `interval_ms` is the time between polls."""
+        self._labels, self._limits = labels, limits
         self._history = ExporterHistory(interval_ms=interval_ms)
         self.shown: tuple[MetricsPage, PollState] = MetricsPage(), PollState()
 
@@ -171,7 +191,7 @@ class ClusterMetrics:
     def put(self, reading: PollResult, started_s: float) -> None:
         """Store the metrics of a poll that started at `started_s` (`time.monotonic`). Only for the polling thread."""
         self._history = self._history.after(reading)
-        page, before = page_of(reading, self._history, self._limits, self._cluster), self.state
+        page, before = page_of(reading, self._history, self._limits, self._labels), self.state
         state = replace(
             before,
             is_up=True,
@@ -196,12 +216,25 @@ class NewestPage:
     """The newest metrics of all clusters. Thread-safe."""
 
     def __init__(
-        self, limits: PageLimits, interval_ms: int, clusters: Sequence[str | None] = (None,)
+        self,
+        limits: PageLimits,
+        interval_ms: int,
+        clusters: Sequence[str | None] = (None,),
+        labels: Mapping[str, str] = NO_LABELS,
     ) -> None:
-        """`clusters` are the values of that label; None, the only one, if there is no such label."""
-        self.clusters = {name: ClusterMetrics(name, limits, interval_ms) for name in clusters}
+        """`clusters` are the values of that label; None, the only one, if there is no such label. `labels` are those
+        that the user adds."""
+        self.clusters = {
+            name: ClusterMetrics(
+                labels if name is None else {**labels, families.CLUSTER: name}, limits, interval_ms
+            )
+            for name in clusters
+        }
         metrics = OwnMetrics(lambda: {name: one.state for name, one in self.clusters.items()}, now_ms)
-        self._with_process, self._alone = metrics.registry(process=True), metrics.registry(process=False)
+        self._with_process, self._alone = (
+            metrics.registry(labels, process=True),
+            metrics.registry(labels, process=False),
+        )
         self._joined: tuple[Sequence[MetricsPage], MetricsPage] = (), MetricsPage()
 
     @property

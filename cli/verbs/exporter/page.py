@@ -18,6 +18,7 @@ from cli.polls.reading import PolledGroup, PollResult
 from cli.verbs.exporter import families
 from cli.verbs.exporter.options import SampleLevel
 
+NO_LABELS: Mapping[str, str] = {}
 _FASTEST = 1
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _LEVELS = tuple(SampleLevel)
@@ -124,11 +125,11 @@ def _deflated(text: bytes, end: int) -> bytes:
 
 
 def page_of(
-    reading: PollResult, history: ExporterHistory, limits: PageLimits, cluster: str | None = None
+    reading: PollResult, history: ExporterHistory, limits: PageLimits, labels: Mapping[str, str] = NO_LABELS
 ) -> MetricsPage:
     """The metrics of a poll within the limits: at the level that exceeds them, the groups last by name are omitted, so
-    that every poll shows the same groups, and all finer levels. `cluster`: the value of that label."""
-    shared = "" if cluster is None else f'cluster="{escaped(cluster)}",'
+    that every poll shows the same groups, and all finer levels. `labels` are those of all samples."""
+    shared = "".join(f'{name}="{escaped(value)}",' for name, value in labels.items())
     packers: dict[families.AnyFamily, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
     left_out = dict.fromkeys(SampleLevel, 0)
