@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from cli.dropin.errors import BadValue, ToolUsageError, VersionRequested
+from cli.dropin.printing import purpose_and_usage
 from wire.java_text import JAVA
 
 _NUMBER = re.compile(r"([+-]?)0*(\d{1,19})")
@@ -19,9 +20,15 @@ class Value(Enum):
     REQUIRED = auto()
 
 
-def known_flags(by_value: Mapping[Value, str]) -> dict[str, Value]:
-    """The flags of a tool by name, from their names by whether they take a value."""
-    return dict(sorted((flag, takes) for takes, flags in by_value.items() for flag in flags.split()))
+_FLAG = re.compile(r"^(\* )?--([a-z][a-z-]*)( [<\[])?", re.MULTILINE)
+"""A flag in the help of a tool: `* ` precedes one that is required, and ` <` or ` [` follows one that has a value."""
+
+
+def flags_in(file: str) -> dict[str, Value]:
+    """The flags that the help of a tool explains."""
+    kinds = {" <": Value.REQUIRED, " [": Value.OPTIONAL}
+    found = _FLAG.findall(purpose_and_usage(file)[1])
+    return {name: kinds.get(kind, Value.NONE) for _, name, kind in found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +67,18 @@ class ParsedFlags:
             raise ToolUsageError(f"Option [{action}] takes one of these options: {listed(others)}")
 
 
-def read_flags(
+def read_command(
     arguments: Sequence[str],
-    known: Mapping[str, Value],
+    file: str,
     *,
+    purpose: str = "",
     only_with: Sequence[tuple[str, Sequence[str]]] = (),
-    required: str = "",
     aliases: Mapping[str, str] = {},
 ) -> ParsedFlags:
-    """Read arguments as joptsimple does. `only_with`: flags that require one of several others, in the order of its
-    message. Raises ToolUsageError: an unknown flag, a missing value or flag, or a flag without another one."""
+    """The flags of a command line of the tool with this help, as joptsimple reads them. `only_with`: flags that require
+    one of several others, in the order of its message. Raises VersionRequested. Raises ToolUsageError: help is
+    requested, a flag is unknown, a value or flag is missing, or a flag is without another one."""
+    known = flags_in(file)
     flags = ParsedFlags()
     # As Java reads them: bytes that are not UTF-8 become replacement characters.
     rest = [text.encode("utf-8", "surrogateescape").decode("utf-8", JAVA) for text in reversed(arguments)]
@@ -98,37 +107,21 @@ def read_flags(
         elif rest and not _looks_like_a_flag(rest[-1]):
             values.append(rest.pop())
     if not flags.has("help", "version"):
-        if required and not flags.has(required):
-            raise ToolUsageError(f"Missing required option(s) [{required}]")
+        required = [name for star, name, _ in _FLAG.findall(purpose_and_usage(file)[1]) if star]
+        if missing := [name for name in required if not flags.has(name)]:
+            raise ToolUsageError(f"Missing required option(s) {listed(missing)}")
         if lonely := [flag for flag, others in only_with if flags.has(flag) and not flags.has(*others)]:
-            names = ", ".join(lonely)
-            raise ToolUsageError(
-                f"Option(s) [{names}] are unavailable given other options on the command line"
-            )
+            what = f"Option(s) [{', '.join(lonely)}] are unavailable"
+            raise ToolUsageError(f"{what} given other options on the command line")
+    if not arguments or flags.has("help"):
+        raise ToolUsageError(purpose or purpose_and_usage(file)[0])
+    if flags.has("version"):
+        raise VersionRequested
     return flags
 
 
 def _looks_like_a_flag(argument: str) -> bool:
     return argument.startswith("-") and argument != "-"
-
-
-def read_command(
-    arguments: Sequence[str],
-    known: Mapping[str, Value],
-    purpose: str,
-    *,
-    only_with: Sequence[tuple[str, Sequence[str]]] = (),
-    required: str = "",
-    aliases: Mapping[str, str] = {},
-) -> ParsedFlags:
-    """The flags of a command line that asks neither for help nor for the version. Raises VersionRequested. Raises
-    ToolUsageError: with the `purpose` of the tool, if help is requested."""
-    flags = read_flags(arguments, known, only_with=only_with, required=required, aliases=aliases)
-    if not arguments or flags.has("help"):
-        raise ToolUsageError(purpose)
-    if flags.has("version"):
-        raise VersionRequested
-    return flags
 
 
 def listed(flags: Sequence[str]) -> str:

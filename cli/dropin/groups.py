@@ -4,21 +4,16 @@ from collections.abc import Callable, Sequence
 
 from cli.dropin.cluster import list_groups
 from cli.dropin.errors import ToolUsageError
-from cli.dropin.flags import Value, known_flags, read_command
+from cli.dropin.flags import flags_in, read_command
 from cli.dropin.main import KafkaTool, run_tool
 from cli.dropin.parse import Options, only_action, options_of
-from cli.dropin.printing import purpose_and_usage, row, safe_lines, width_of
+from cli.dropin.printing import row, safe_lines, width_of
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
 from groups.model import GroupListing, GroupType
 
 _USAGE = "usage-groups.txt"
-FLAGS = known_flags(
-    {
-        Value.NONE: "consumer help list share streams version",
-        Value.REQUIRED: "bootstrap-server command-config group-type protocol",
-    }
-)
+FLAGS = flags_in(_USAGE)
 _OF_A_KIND: dict[str, Callable[[GroupListing], bool]] = {
     "consumer": lambda group: group.protocol_type in ("", "consumer") or group.type is GroupType.CONSUMER,
     "share": lambda group: group.type is GroupType.SHARE,
@@ -31,7 +26,7 @@ _NARROWEST = 20
 
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line, as cli.dropin.parse.parse does for kohort-consumer-groups."""
-    flags = read_command(arguments, FLAGS, purpose_and_usage(_USAGE)[0], required="bootstrap-server")
+    flags = read_command(arguments, _USAGE)
     action = only_action(flags, "--list.")
     kind = flags.single("group-type", ToolUsageError)
     if kind is not None and kind.lower() not in [known.value for known in _TYPES]:

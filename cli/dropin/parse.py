@@ -7,27 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from cli.dropin.errors import BadValue, ToolUsageError
-from cli.dropin.flags import (
-    ParsedFlags,
-    Value,
-    known_flags,
-    listed,
-    long_value,
-    read_command,
-)
+from cli.dropin.flags import ParsedFlags, Value, flags_in, listed, long_value, read_command
 from cli.dropin.printing import print_remark
 from cli.dropin.wording import wording
 
-_BY_VALUE = {
-    Value.NONE: "all-groups all-topics delete delete-offsets describe dry-run execute export help list members "
-    "offsets reset-offsets to-current to-earliest to-latest verbose version",
-    Value.OPTIONAL: "state type",
-    Value.REQUIRED: "bootstrap-server by-duration command-config from-file group shift-by timeout to-datetime "
-    "to-offset topic validate-regex",
-}
-FLAGS: Mapping[str, Value] = known_flags(_BY_VALUE)
-
-
+_USAGE = "usage.txt"  # that of the newest release
+FLAGS: Mapping[str, Value] = flags_in(_USAGE)
 VERIFY_REGEX = "verify-regex"
 """The second name that KIP-848 has for `--validate-regex`; no release of the tool knows it."""
 OF_THE_DOCUMENT = (
@@ -123,7 +108,7 @@ def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line; warn on stderr if a reset has no `--execute`. Raises ToolUsageError or
     VersionRequested. Raises BadValue: for a value that the tool rejects only while it runs."""
     aliases = {VERIFY_REGEX: Action.VALIDATE_REGEX.value}
-    flags = read_command(arguments, FLAGS, wording().purpose, only_with=ONLY_WITH, aliases=aliases)
+    flags = read_command(arguments, _USAGE, purpose=wording().purpose, only_with=ONLY_WITH, aliases=aliases)
     actions = [action for action in Action if flags.has(action.value)]
     if actions == [Action.DESCRIBE, Action.VALIDATE_REGEX] and flags.has("bootstrap-server"):
         flags.exclude("group", "all-groups")

@@ -14,7 +14,7 @@ from cli.dropin.errors import (
     exception_text,
     status_of,
 )
-from cli.dropin.flags import ParsedFlags, Value, known_flags, read_command
+from cli.dropin.flags import ParsedFlags, flags_in, read_command
 from cli.dropin.journaling import groups_before, journaled, offset_items
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import Action, Options, check_describe, check_execution, only_action, options_of
@@ -22,7 +22,6 @@ from cli.dropin.printing import (
     or_missing,
     print_error,
     print_remark,
-    purpose_and_usage,
     remark_unknown,
     row,
     width_of,
@@ -55,14 +54,7 @@ from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
 
 _USAGE = "usage-share-groups.txt"
-FLAGS = known_flags(
-    {
-        Value.NONE: "all-groups all-topics delete delete-offsets describe dry-run execute export help list members "
-        "offsets reset-offsets to-current to-earliest to-latest verbose version",
-        Value.OPTIONAL: "state",
-        Value.REQUIRED: "bootstrap-server command-config from-file group timeout to-datetime to-offset topic",
-    }
-)
+FLAGS = flags_in(_USAGE)
 _ONLY_WITH = (
     ("members", ("describe",)), ("offsets", ("describe",)), ("state", ("describe", "list")), ("verbose", ("describe",)),
 )  # fmt: skip
@@ -72,7 +64,7 @@ _SCENARIOS = ("to-offset", "to-datetime", "to-earliest", "to-latest", "to-curren
 
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line, as cli.dropin.parse.parse does for kohort-consumer-groups."""
-    flags = read_command(arguments, FLAGS, purpose_and_usage(_USAGE)[0], only_with=_ONLY_WITH)
+    flags = read_command(arguments, _USAGE, only_with=_ONLY_WITH)
     _check(flags)
     action = only_action(flags, "--list, --describe, --delete, --reset-offsets, --delete-offsets.")
     return options_of(action, flags)

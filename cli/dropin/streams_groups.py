@@ -7,7 +7,7 @@ from functools import partial
 from cli.dropin import cluster
 from cli.dropin.deleting import delete_internal_topics, delete_offsets, print_deleted
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, exception_text, status_of
-from cli.dropin.flags import ParsedFlags, Value, known_flags, read_command
+from cli.dropin.flags import ParsedFlags, flags_in, read_command
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import (
     SCENARIOS,
@@ -18,7 +18,7 @@ from cli.dropin.parse import (
     only_action,
     options_of,
 )
-from cli.dropin.printing import print_error, purpose_and_usage, remark_unknown
+from cli.dropin.printing import print_error, remark_unknown
 from cli.dropin.resetting import Reset, Resets, print_resets, run_reset
 from cli.dropin.streams_describing import run_describe, topologies_of
 from cli.dropin.typed_groups import (
@@ -38,16 +38,7 @@ from wire.errors import Failure
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 _USAGE = "usage-streams-groups.txt"
-FLAGS = known_flags(
-    {
-        Value.NONE: "all-groups all-input-topics delete delete-all-internal-topics delete-offsets describe dry-run "
-        "execute export help list members offsets reset-offsets to-current to-earliest to-latest topology verbose "
-        "version",
-        Value.OPTIONAL: "state",
-        Value.REQUIRED: "bootstrap-server by-duration command-config delete-internal-topic from-file group input-topic "
-        "shift-by timeout to-datetime to-offset",
-    }
-)
+FLAGS = flags_in(_USAGE)
 _PARTS = ("members", "offsets", "state", "topology")
 _ONLY_WITH = (
     ("members", ("describe",)), ("topology", ("describe",)), ("state", ("list", "describe")),
@@ -68,7 +59,7 @@ _GROUPS = ToolGroups(
 
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line, as cli.dropin.parse.parse does for kohort-consumer-groups."""
-    flags = read_command(arguments, FLAGS, purpose_and_usage(_USAGE)[0], only_with=_ONLY_WITH)
+    flags = read_command(arguments, _USAGE, only_with=_ONLY_WITH)
     _check(flags)
     action = only_action(flags, "--list, --describe, --delete, --reset-offsets, or --delete-offsets.")
     try:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from cli.dropin import cluster
 from cli.dropin.deleting import delete_internal_topics
 from cli.dropin.errors import ToolFailure, exception_text
-from cli.dropin.flags import ParsedFlags, Value, known_flags, read_command
+from cli.dropin.flags import ParsedFlags, flags_in, read_command
 from cli.dropin.journaling import journaled
 from cli.dropin.main import KafkaTool, run_tool
 from cli.dropin.parse import Action, Options, options_of
-from cli.dropin.printing import print_remark, purpose_and_usage, remark_unknown
+from cli.dropin.printing import print_remark, remark_unknown
 from cli.dropin.resetting import Reset, scenario_of
 from cli.errors import ExitStatus
 from cli.journal.entry import ChangedItem, ItemKind
@@ -25,13 +25,7 @@ from wire.client.offsets import EARLIEST, LATEST, OffsetSpec
 from wire.errors import Failure
 
 _USAGE = "usage-streams-reset.txt"
-FLAGS = known_flags(
-    {
-        Value.NONE: "dry-run force help to-earliest to-latest version",
-        Value.REQUIRED: "application-id bootstrap-server by-duration command-config config-file from-file "
-        "input-topics intermediate-topics internal-topics shift-by to-datetime to-offset",
-    }
-)
+FLAGS = flags_in(_USAGE)
 _SCENARIOS = (
     "to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "from-file", "shift-by",
 )  # fmt: skip
@@ -40,7 +34,7 @@ _DEFAULT_SERVER = "localhost:9092"
 
 def parse(arguments: Sequence[str]) -> Options:
     """Read and check a command line, as cli.dropin.parse.parse does for kohort-consumer-groups."""
-    flags = read_command(arguments, FLAGS, purpose_and_usage(_USAGE)[0], required="application-id")
+    flags = read_command(arguments, _USAGE)
     flags.at_most_one(*_SCENARIOS)
     flags.exclude("config-file", "command-config")
     if flags.has("config-file"):
