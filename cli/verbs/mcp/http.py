@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cli.output import notice, write_line
-from cli.verbs.mcp.stdio import SIGNALS
+from cli.verbs.mcp.stdio import on_signal
 from cli.web_guard import Guard
 from coordinator.server.listener import CannotListen
 from wire.client.address import Address
@@ -26,6 +26,9 @@ class _Quiet(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    def stop(self) -> None:
+        self.should_exit = True
 
 
 async def serve_http(server: Server, guard: Guard) -> None:
@@ -43,7 +46,7 @@ async def serve_http(server: Server, guard: Guard) -> None:
     running = _Quiet(config)
     with listener:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_stop_on_signal, running)
+            tasks.start_soon(on_signal, running.stop)
             tasks.start_soon(_renew, guard)
             write_line(f"Serving agents on {'http' if tls is None else 'https'}://{address}{PATH}")
             await running.serve(sockets=[listener])
@@ -58,12 +61,6 @@ def _listener(guard: Guard) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise CannotListen(Address(host, port), error) from None
-
-
-async def _stop_on_signal(running: uvicorn.Server) -> None:
-    with anyio.open_signal_receiver(*SIGNALS) as signals:
-        async for _ in signals:
-            running.should_exit = True
 
 
 async def _renew(guard: Guard) -> None:

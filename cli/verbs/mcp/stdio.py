@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from threading import Thread
 from typing import BinaryIO, cast
@@ -17,7 +17,6 @@ from cli.output import notice
 
 MOST_LINE = 8 * 1024 * 1024  # Bytes of a request
 MOST_WAITING = 64  # Requests that are read ahead
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 async def serve_stdio(server: Server) -> None:
@@ -26,15 +25,15 @@ async def serve_stdio(server: Server) -> None:
         notice("waiting for an agent's program on standard input; Ctrl-C ends it")
     lines = cast("anyio.AsyncFile[str]", _Lines(sys.stdin.buffer))
     async with anyio.create_task_group() as tasks, stdio_server(stdin=lines) as (reading, writing):
-        tasks.start_soon(_cancel_on_signal, tasks.cancel_scope)
+        tasks.start_soon(on_signal, tasks.cancel_scope.cancel)
         await server.run(reading, writing, server.create_initialization_options())
         tasks.cancel_scope.cancel()
 
 
-async def _cancel_on_signal(scope: anyio.CancelScope) -> None:
-    with anyio.open_signal_receiver(*SIGNALS) as signals:
+async def on_signal(stop: Callable[[], object]) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
         async for _ in signals:
-            scope.cancel()
+            stop()
 
 
 class _Lines:
