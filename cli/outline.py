@@ -57,8 +57,9 @@ def parameters_of(command: TyperCommand) -> list[CommandParameter]:
     ]
 
 
-def outline_of(root: TyperGroup) -> list[dict[str, object]]:
-    """All commands, in the order of the help; each is imported for it."""
+def outline_of(root: object) -> list[dict[str, object]]:
+    """All commands of `kohort`, in the order of the help; each is imported for it."""
+    commands = root.commands if isinstance(root, TyperGroup) else {}
     return [
         {
             "command": name,
@@ -68,7 +69,7 @@ def outline_of(root: TyperGroup) -> list[dict[str, object]]:
         }
         for section, words in SECTIONS.items()
         for word in words
-        for name, command in _commands(word, root.commands[word])
+        for name, command in _commands(word, commands[word])
     ]
 
 

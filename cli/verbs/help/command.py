@@ -94,8 +94,7 @@ def _as_json(pages: Mapping[str, str], context: typer.Context | None = None) -> 
     ]  # fmt: skip
     everything: dict[str, object] = {"topics": data}
     if context is not None:
-        root: Any = context.find_root().command
-        everything["commands"] = outline_of(root)
+        everything["commands"] = outline_of(context.find_root().command)
     stream = io.StringIO()
     render(Document(command="help", data=everything, blocks=()), OutputFormat.JSON, stream)
     return stream.getvalue()

@@ -1,12 +1,15 @@
 """What the server answers to an agent. The tables of tools are in `tools`; a call is a command in `child`."""
 
 import hmac
+import json
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from secrets import token_bytes
+from secrets import token_bytes, token_hex
 
 import anyio
 import mcp_types as types
@@ -21,7 +24,6 @@ from cli.errors import ExitStatus
 from cli.render.cells import safe_text
 from cli.verbs.help.command import glossary, page_names, page_source, title_of
 from cli.verbs.mcp.child import CommandAnswer, CommandRunner
-from cli.verbs.mcp.kept import KeptPages, keep_plan, plan_file
 from cli.verbs.mcp.results import DATA, DocumentPage, as_safe, has_items, pages_of, shown, text_of
 from cli.verbs.mcp.tools import (
     CHANGING,
@@ -36,6 +38,7 @@ from cli.verbs.mcp.tools import (
 
 AGENT_VARIABLE = "KOHORT_AGENT"
 MOST_AGENT = 80  # Characters of the name by which an agent's program calls itself
+MOST_KEPT = 16  # Documents of which pages are left
 HANG_UP_S = 0.5  # Within this time a client that has hung up is noticed
 PREVIEW, EXECUTE = "_preview", "_execute"
 STEPS = {
@@ -80,6 +83,34 @@ class AllowedChanges:
         if not hmac.compare_digest(self.sealed(tool, digest).encode(), sealed.encode(errors="replace")):
             raise CallFailed(f"no preview had this digest: call {tool.name}{PREVIEW}, and read what it shows")
         return digest
+
+
+class KeptPages:
+    """The newest documents of which pages are left to read."""
+
+    def __init__(self) -> None:
+        self._pages: OrderedDict[str, Sequence[DocumentPage]] = OrderedDict()
+
+    def keep(self, pages: Sequence[DocumentPage]) -> str | None:
+        """The cursor of the second page, which cannot be guessed; None if there is one page."""
+        if len(pages) < 2:
+            return None
+        name = token_hex(4)
+        self._pages[name] = pages
+        if len(self._pages) > MOST_KEPT:
+            self._pages.popitem(last=False)
+        return f"{name}.2"
+
+    def at(self, cursor: str) -> tuple[DocumentPage, str | None]:
+        """The page of a cursor, and the cursor of the next page if there is one. Raises CallFailed."""
+        name, _, number = cursor.partition(".")
+        pages = self._pages.get(name, ())
+        page = int(number[:9]) if number.isdecimal() else 0
+        if not 1 <= page <= len(pages):
+            raise CallFailed(
+                "there is no such cursor, or no longer: call without it, and read from the first page"
+            )
+        return pages[page - 1], f"{name}.{page + 1}" if page < len(pages) else None
 
 
 @dataclass(kw_only=True)
@@ -167,7 +198,7 @@ class AgentServer:
             options += ["--execute", "--yes"]
             variables[EXPECTED_VARIABLE] = self.changes.opened(tool, str(arguments["digest"]))
         if PLAN in arguments:
-            arguments[PLAN] = plan_file(self.plans, arguments[PLAN])
+            arguments[PLAN] = _plan_file(self.plans, arguments[PLAN])
         answer = await self.runner.run(words_of(tool, arguments, options), variables)
         return self._result(tool, answer, is_preview=name.endswith(PREVIEW))
 
@@ -187,7 +218,7 @@ class AgentServer:
             self.changes.check(document)
         pages = pages_of(as_safe(document))
         if tool.command == PLAN and "group" in document:
-            notes.append(f"id of the plan, for gate and rehearse: {keep_plan(self.plans, document)}")
+            notes.append(f"id of the plan, for gate and rehearse: {_keep_plan(self.plans, document)}")
         if is_preview and answer.status == ExitStatus.DONE:
             digest = self.changes.sealed(tool, digest_of(document))
             notes.append(
@@ -196,6 +227,25 @@ class AgentServer:
         has_failed = answer.status not in (ExitStatus.DONE, ExitStatus.FALSE)
         is_error = has_failed and (tool in CHANGING or not has_items(pages[0]))
         return _shown(pages[0], self.pages.keep(pages), notes, is_error=is_error)
+
+
+def _keep_plan(directory: Path, document: Mapping[str, object]) -> str:
+    """Write a plan as a file, next to which gates write their notes; its id, a part of its digest."""
+    text = json.dumps(document)
+    name = sha256(text.encode()).hexdigest()[:8]
+    (directory / f"{name}.json").write_text(text, encoding="utf-8")
+    return name
+
+
+def _plan_file(directory: Path, plan: object) -> str:
+    """The file of a plan: an id, or a document. Raises CallFailed."""
+    name = _keep_plan(directory, plan) if isinstance(plan, dict) else str(plan)
+    file = directory / f"{name}.json"
+    if not name.isalnum() or not file.exists():
+        raise CallFailed(
+            "there is no such plan: call the tool plan for one group, and give the id that it reports"
+        )
+    return str(file)
 
 
 async def _list_resources(

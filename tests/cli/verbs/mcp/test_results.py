@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from cli.verbs.mcp.kept import MOST_KEPT, KeptPages
 from cli.verbs.mcp.results import MOST_NAME, PAGE, DocumentPage, as_safe, pages_of, text_of
+from cli.verbs.mcp.server import MOST_KEPT, KeptPages
 from cli.verbs.mcp.tools import CHANGING, READING, AgentTool, CallFailed, input_schema, output_schema
 
 
