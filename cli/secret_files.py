@@ -13,6 +13,14 @@ def read_token(file: Path) -> str:
     return token
 
 
+def header_of(file: Path) -> tuple[str, str]:
+    """Raises OSError. Raises ValueError: the file is not one line `Name: value`."""
+    name, colon, value = read_token(file).partition(":")
+    if not colon or not name.strip() or "\n" in value.strip():
+        raise ValueError("write one line, such as Authorization: Bearer SECRET")
+    return name.strip(), value.strip()
+
+
 def reason(error: OSError | ValueError) -> str:
     """Why `read_token` failed, as a message without the file's name."""
     if isinstance(error, OSError):

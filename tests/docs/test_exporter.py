@@ -11,7 +11,7 @@ import promql_parser
 import yaml
 
 from cli.verbs.exporter.families import FAMILIES, AnyFamily
-from cli.verbs.exporter.newest_page import BUILD, BUILD_HELP, OF_POLLS
+from cli.verbs.exporter.newest_page import BUILD, BUILD_HELP, OF_POLLS, OF_PUSHES
 from cli.verbs.exporter.options import SampleLevel
 from tests.docs.pages import DOCS
 
@@ -32,6 +32,7 @@ def table() -> str:
         (item.name + ("_total" if item.counts else ""), (item.label,) if item.label else (), item.help)
         for item in OF_POLLS
     ]
+    rows += [(f"{name}_total", (), text) for name, text, _ in OF_PUSHES]
     rows.append((f"{BUILD}_info", ("version",), BUILD_HELP))
     lines = ["| metric | labels | what it is |", "| --- | --- | --- |"]
     lines += [f"| `{name}` | {', '.join(labels)} | {text} |" for name, labels, text in rows]

@@ -16,6 +16,9 @@ from cli.clusters import side_by_side
 from cli.errors import CommandError, ExitStatus, UsageError, is_expected
 from cli.metric_labels import parse_labels
 from cli.options import SourceOptions
+from cli.otlp.options import PushOptions
+from cli.otlp.pusher import PushCounts, Pusher
+from cli.otlp.receiver import receiver_of
 from cli.output import about, notice, write_out
 from cli.polls.reading import LagTimes, PollResult, Scope, read_groups
 from cli.selection import ReusableSource, is_live, name_filter
@@ -41,9 +44,10 @@ SHOWN_PROBLEMS = 5
 LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
 
 
-def export(options: ExporterOptions, source: SourceOptions) -> None:
+def export(options: ExporterOptions, push: PushOptions, source: SourceOptions) -> None:
     """Poll, and serve or write the metrics, until SIGTERM or Ctrl-C, or once; UNREADABLE if `--once` was incomplete."""
-    guard = _guard(options)
+    receiver = receiver_of(push)
+    guard = _guard(options, pushes=receiver is not None)
     textfile = _textfile(options)
     interval_ms = milliseconds(options.interval, "--interval")
     if not LEAST_INTERVAL_MS <= interval_ms <= MOST_INTERVAL_MS:
@@ -52,7 +56,7 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
         )
     if options.journal is not None and source.clusters:
         raise UsageError("--journal has the groups of one cluster: name one context")
-    labels = parse_labels(options.label or (), LABELS)
+    labels = parse_labels(push.label or (), LABELS)
     scope = Scope(
         groups=None if options.match is None else name_filter(options.match),
         topics=None if options.match_topic is None else name_filter(options.match_topic, "--match-topic"),
@@ -60,7 +64,9 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
     sources: dict[str | None, SourceOptions] = {name: of_cluster(source, name) for name in source.clusters}
     sources = sources or {None: source}
     limits = PageLimits(per=options.per, max_series=options.max_series)
-    newest = NewestPage(limits, interval_ms, [*sources], labels)
+    counts = None if receiver is None else PushCounts()
+    newest = NewestPage(limits, interval_ms, [*sources], labels, counts)
+    pusher = None if receiver is None else Pusher(receiver, newest.pushed, notice, counts)
     with ExitStack() as stack:
         pollers = [
             _Poller(
@@ -75,11 +81,14 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
         polls = _Polls(pollers)
         if options.once:
             polls.once()
-            if textfile is None:
-                write_out(lambda out: out.write(_text(newest)))
-            else:
+            if textfile is not None:
                 _write(textfile, newest)
-            if any(not one.state.is_up or one.state.problems for one in newest.clusters.values()):
+            elif pusher is None:
+                write_out(lambda out: out.write(_text(newest)))
+            is_pushed = pusher is None or pusher.push_now()
+            if not is_pushed or any(
+                not one.state.is_up or one.state.problems for one in newest.clusters.values()
+            ):
                 raise typer.Exit(int(ExitStatus.UNREADABLE))
             return
         # SIGTERM acts like Ctrl-C: a poll may wait half a minute, and a service manager kills the process before.
@@ -87,23 +96,30 @@ def export(options: ExporterOptions, source: SourceOptions) -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         if guard is not None:
             stack.enter_context(_serving(guard, newest))
+        if pusher is not None:
+            stack.callback(pusher.finish)
         with suppress(KeyboardInterrupt):
-            _run(polls, newest, interval_ms / 1000, guard, textfile)
+            _run(polls, newest, interval_ms / 1000, guard, textfile, pusher)
     notice("stopped")
 
 
-def _guard(options: ExporterOptions) -> Guard | None:
+def _guard(options: ExporterOptions, *, pushes: bool) -> Guard | None:
     """The guard of the page; None if none is served."""
     if options.once and options.listen is not None:
         raise UsageError("--once and --listen cannot be used together")
-    if options.listen is None and (options.textfile is not None or options.once):
+    if options.listen is None and (options.textfile is not None or options.once or pushes):
         refuse_guard(options, "--listen HOST:PORT")
         return None
     return guard_of(options, DEFAULT_LISTEN)
 
 
 def _run(
-    polls: "_Polls", newest: NewestPage, interval_s: float, guard: Guard | None, textfile: Path | None
+    polls: "_Polls",
+    newest: NewestPage,
+    interval_s: float,
+    guard: Guard | None,
+    textfile: Path | None,
+    pusher: Pusher | None,
 ) -> NoReturn:
     unwritten = ""
     while True:
@@ -117,6 +133,8 @@ def _run(
                 unwritten = str(error)
                 if unwritten != before:
                     notice(unwritten)
+        if pusher is not None:
+            pusher.push()
         if guard is not None:
             guard.renew(notice)
         time.sleep(max(0.0, started + interval_s - time.monotonic()))

@@ -1,10 +1,11 @@
 """`kohort exporter`."""
 
 from cli.options import ClustersOptions
+from cli.otlp.options import PushOptions
 from cli.verbs.exporter.options import ExporterOptions
 
 
-def exporter(*, options: ExporterOptions, source: ClustersOptions) -> None:
+def exporter(*, options: ExporterOptions, push: PushOptions, source: ClustersOptions) -> None:
     """Serve metrics of groups for Prometheus.
 
     Serves state, members, epochs and lag at /metrics, as OpenMetrics or in Prometheus's text format. One poll
@@ -15,7 +16,8 @@ def exporter(*, options: ExporterOptions, source: ClustersOptions) -> None:
     Examples:
       kohort exporter -b localhost:9092
       kohort exporter --once --match '^billing'
+      kohort exporter --otlp http://127.0.0.1:4318 --label team=payments
     """
     from cli.verbs.exporter.action import export
 
-    export(options, source)
+    export(options, push, source)

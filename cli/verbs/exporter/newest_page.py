@@ -1,16 +1,19 @@
 """The newest metrics: written by each poll, read by every scrape, with the exporter's own metrics appended."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from itertools import chain
+from itertools import chain, groupby
+from operator import attrgetter
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from cli.otlp.message import PushedMetric
+from cli.otlp.pusher import PushCounts
 from cli.polls.history import ExporterHistory
 from cli.polls.reading import PollResult
 from cli.verbs.exporter import families
@@ -120,15 +123,22 @@ OF_POLLS = (
         lambda state, _: state.lag_times_left_out,
     ),
 )
+OF_PUSHES = (
+    ("kohort_otlp_pushes", "Pushes to the receiver of --otlp.", attrgetter("pushes")),
+    ("kohort_otlp_failed_pushes", "Pushes that it did not take, or not completely.", attrgetter("failures")),
+)
 BUILD = "kohort_build"
 BUILD_HELP = "Version of the exporter."
 
 
 class OwnMetrics(Collector):
     def __init__(
-        self, states: Callable[[], Mapping[str | None, PollState]], now_ms: Callable[[], int]
+        self,
+        states: Callable[[], Mapping[str | None, PollState]],
+        now_ms: Callable[[], int],
+        counts: PushCounts | None,
     ) -> None:
-        self._states, self._now_ms = states, now_ms
+        self._states, self._now_ms, self._counts = states, now_ms, counts
 
     def describe(self) -> Iterable[Metric]:
         return ()
@@ -136,6 +146,8 @@ class OwnMetrics(Collector):
     def collect(self) -> Iterable[Metric]:
         states, now_ms = self._states(), self._now_ms()
         yield from (family.metric(states, now_ms) for family in OF_POLLS)
+        if self._counts is not None:
+            yield from (CounterMetricFamily(name, text, of(self._counts)) for name, text, of in OF_PUSHES)
         yield InfoMetricFamily(BUILD, BUILD_HELP, value={"version": version("kohort")})
 
     def registry(self, labels: Mapping[str, str], *, process: bool) -> CollectorRegistry:
@@ -221,16 +233,17 @@ class NewestPage:
         interval_ms: int,
         clusters: Sequence[str | None] = (None,),
         labels: Mapping[str, str] = NO_LABELS,
+        counts: PushCounts | None = None,
     ) -> None:
         """`clusters` are the values of that label; None, the only one, if there is no such label. `labels` are those
-        that the user adds."""
+        that the user adds. `counts` are those of pushes, if there are any."""
         self.clusters = {
             name: ClusterMetrics(
                 labels if name is None else {**labels, families.CLUSTER: name}, limits, interval_ms
             )
             for name in clusters
         }
-        metrics = OwnMetrics(lambda: {name: one.state for name, one in self.clusters.items()}, now_ms)
+        metrics = OwnMetrics(lambda: {name: one.state for name, one in self.clusters.items()}, now_ms, counts)
         self._with_process, self._alone = (
             metrics.registry(labels, process=True),
             metrics.registry(labels, process=False),
@@ -250,6 +263,18 @@ class NewestPage:
             joined = MetricsPage.joined(pages)
             self._joined = pages, joined
         return joined
+
+    def pushed(self) -> Iterator[PushedMetric]:
+        """The metrics of the page, for a push."""
+        yield from self._page().pushed()
+        for metric in self._with_process.collect():
+            for name, samples in groupby(metric.samples, key=attrgetter("name")):
+                yield PushedMetric(
+                    name=name,
+                    help=metric.documentation,
+                    is_counter=metric.type == "counter" and name.endswith("_total"),
+                    points=[(sample.labels, sample.value) for sample in samples],
+                )
 
     def exposition(self, accept: str = "", *, compressed: bool = False, process: bool = True) -> Exposition:
         """The text for an `Accept` header: OpenMetrics or Prometheus. `process`: with the metrics of this process."""

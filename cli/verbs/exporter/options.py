@@ -46,9 +46,6 @@ class ExporterOptions(GuardOptions):
         Path | None,
         option("--journal", "Add counters from this journal of kohort record: rebalances by cause.", "FILE"),
     ] = None
-    label: Annotated[
-        list[str] | None, option("--label", "Add this label to all metrics; repeatable.", "NAME=VALUE")
-    ] = None
     max_series: Annotated[
         int, option("--max-series", "Maximum number of series; partitions are left out first.", "N", min=1)
     ] = 250_000

@@ -1,18 +1,20 @@
 """The metrics of all groups as text, compressed as they are written, once for each poll: prometheus_client's objects
 are too many for a fleet. After a full flush, raw deflate data ends on a byte boundary: pieces make one gzip stream."""
 
+import re
 import struct
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from threading import Lock
 from typing import Any, TypeAlias
 
 from prometheus_client.utils import floatToGoString
 
+from cli.otlp.message import PushedMetric
 from cli.polls.history import ExporterHistory
 from cli.polls.reading import PolledGroup, PollResult
 from cli.verbs.exporter import families
@@ -95,6 +97,16 @@ class MetricsPage:
             yield head
             yield from (segment.samples for segment in segments)
 
+    def pushed(self) -> Iterator[PushedMetric]:
+        """The metrics, with the names and labels that they have as text."""
+        for family, segments in groupby(self.segments, key=attrgetter("family")):
+            yield PushedMetric(
+                name=family.sample,
+                help=family.help,
+                is_counter=family.kind is families.Kind.COUNTER,
+                points=chain.from_iterable(map(_points, segments)),
+            )
+
     def size(self, *, openmetrics: bool) -> int:
         metrics = self._metrics(openmetrics=openmetrics)
         return sum(len(head) + sum(segment.size for segment in segments) for head, segments in metrics)
@@ -117,6 +129,21 @@ class MetricsPage:
                     checksum = zlib.crc32(part, checksum)
                 self._checksums[openmetrics] = checksum
             return self._checksums[openmetrics]
+
+
+_LABEL = re.compile(r'([a-zA-Z_]+)="((?:[^"\\]|\\.)*)"')
+_ESCAPED = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
+
+
+def _points(metric: PackedMetric) -> Iterator[tuple[dict[str, str], float]]:
+    """Labels and values of its samples, from their text."""
+    for line in metric.samples.decode().split("\n")[:-1]:
+        labels, _, value = line.rpartition("} ")
+        named = {
+            name: re.sub(r"\\.", lambda match: _ESCAPED[match[0]], text) if "\\" in text else text
+            for name, text in _LABEL.findall(labels)
+        }
+        yield named, float(value) if not value.lstrip("-").isdigit() else int(value)
 
 
 def _deflated(text: bytes, end: int) -> bytes:

@@ -19,7 +19,7 @@ from threading import Event, Thread
 from urllib.parse import urlsplit
 
 from cli.errors import UsageError
-from cli.secret_files import read_token, reason
+from cli.secret_files import header_of, reason
 from groups.counts import counted
 
 HOUR_S = 3_600
@@ -60,14 +60,6 @@ class Receivers:
 
     def __bool__(self) -> bool:
         return self.webhook is not None or bool(self.command)
-
-
-def header_of(file: Path) -> tuple[str, str]:
-    """Raises OSError. Raises ValueError: the file is not one line `Name: value`."""
-    name, colon, value = read_token(file).partition(":")
-    if not colon or not name.strip() or "\n" in value.strip():
-        raise ValueError("write one line, such as Authorization: Bearer SECRET")
-    return name.strip(), value.strip()
 
 
 class Sender:

@@ -1,0 +1,1 @@
+"""Metrics that Kohort pushes over OTLP/HTTP, with the extra `otlp`."""
