@@ -325,7 +325,11 @@ class TopApp(LookingApp):
         self.screen.filter(text)
 
     def open_screen(self, name: str, *subject: str) -> None:
-        screen = SCREENS[name](*subject)
+        try:
+            screen = SCREENS[name](*subject)
+        except ValueError as error:  # As what is on screen has no plan
+            self.notify(str(error), severity="warning", markup=False)
+            return
         if subject or type(self.screen) is not type(screen):
             self.push_screen(screen)
 

@@ -1,5 +1,6 @@
 """What a command prints, on a screen; a change shows its preview first, and asks as the command does."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
@@ -66,6 +67,7 @@ class OutputScreen(TextScreen):
         super().__init__(command.text, "running …")
         self.command = command
         self.running: Running | None = None
+        self.status: int | None = None
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -74,19 +76,21 @@ class OutputScreen(TextScreen):
     def action_again(self) -> None:
         self.start(self.command)
 
-    def start(self, command: KohortCommand) -> None:
-        self.show("running …")
-        self.run_worker(self._run(command), exclusive=True)
+    def start(self, command: KohortCommand, *, quietly: bool = False) -> None:
+        """Run a command. Quietly: what is on screen stays until it has ended."""
+        if not quietly:
+            self.show("running …")
+        self.run_worker(self._run(command, (lambda _: None) if quietly else self.show), exclusive=True)
 
-    async def _run(self, command: KohortCommand) -> None:
-        running = self.running = Running(command, max(self.size.width - 4, 40), self.show)
-        status = await running.run(can_answer=command.is_change)
+    async def _run(self, command: KohortCommand, show: Callable[[str], None]) -> None:
+        running = self.running = Running(command, max(self.size.width - 4, 40), show)
+        before, self.status = self.status, await running.run(can_answer=command.is_change)
         output = running.text or "It printed nothing."
-        self.show(f"{output}\n\n\x1b[1mexit status {status}" if status else output)
-        self.ended()
+        self.show(f"{output}\n\n\x1b[1mexit status {self.status}" if self.status else output)
+        self.ended(before)
 
-    def ended(self) -> None:
-        """After the command has ended."""
+    def ended(self, before: int | None) -> None:
+        """After the command has ended; `before` is the exit status of the run before."""
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self.command.text)
@@ -125,7 +129,7 @@ class ChangeScreen(OutputScreen):
         if self.is_made:
             self.query_one("#scroll", VerticalScroll).scroll_end(animate=False)
 
-    def ended(self) -> None:
+    def ended(self, before: int | None) -> None:  # noqa: ARG002
         self.is_made = False
         self.refresh_bindings()
         self.app.poller.refresh()

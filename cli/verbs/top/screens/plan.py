@@ -1,265 +1,133 @@
-"""The plan of a group's migration: made here or read from its file; its steps, and their gates as they open."""
+"""The plan of a group's migration: what `kohort plan` prints; of one in a file, what `kohort gate` prints."""
 
-import asyncio
-from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
-from textual.widgets import Static
 
-from cli.errors import CommandError, UsageError
+from cli.errors import CommandError
 from cli.findings import finding_item
 from cli.output import write_file
-from cli.render.cells import safe_text
 from cli.render.color import text_lines
 from cli.render.document import Block, Document
 from cli.render.layout import document_lines
-from cli.selection import is_live
 from cli.verbs.plan.blocks import step_blocks
+from cli.verbs.plan.directory import file_names
 from cli.verbs.plan.files import read_plan
-from cli.verbs.top.grid import Grid
-from cli.verbs.top.plans import (
-    PlanInSight,
-    file_of,
-    findings_table,
-    notes_file,
-    notes_of,
-    steps_table,
-)
 from cli.verbs.top.running import output_of
-from cli.verbs.top.screens.base import TableScreen
 from cli.verbs.top.screens.line import LineScreen
+from cli.verbs.top.screens.output import OutputScreen
 from cli.verbs.top.sight import Focus, Sight
-from cli.verbs.top.tables import GridTable
 from cli.verbs.top.words import KohortCommand, view
-from groups.trees import Malformed
-from groups.yaml_files import TreeError, load_tree
-from migration.model import Plan
-from migration.plan_file import plan_from_data
 
-SEEDS = "10"
+SUFFIX = ".plan.yaml"
 
 
-class PlanScreen(TableScreen):
+def file_of(group: str) -> Path:
+    """Where the plan of a group is kept if the user names no file: `billing.plan.yaml` in this directory."""
+    return Path(Path(file_names([group])[group]).stem + SUFFIX)
+
+
+class PlanScreen(OutputScreen):
     """`words`: the plan's file, or options of `kohort plan`. Without any it is the file that is named after the group
-    in this directory; without such a file, a plan to the consumer protocol."""
+    in this directory; without such a file, a plan to the consumer protocol. Raises ValueError: what is on screen has
+    no such plan."""
 
-    CSS = """
-    #plan { height: auto; max-height: 4; padding: 0 1; }
-    #gate { height: auto; max-height: 50%; padding: 0 1; border-top: solid $panel; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f", "findings", "Findings", tooltip="Findings, or steps"),
-        Binding("i", "gate", "Gate", tooltip="Ask kohort gate, and record it"),
+        Binding("f", "steps", "Steps", tooltip="Its steps and findings"),
+        Binding("i", "gate", "Record gate", tooltip="Check the gate, and record it"),
+        Binding("W", "write", "Write file", tooltip="Write it to a file, for its gates"),
         Binding("u", "rehearse", "Rehearse", tooltip="Rehearse it, simulated"),
-        Binding("W", "write", "Write file", tooltip="Write it to a file"),
         Binding("P", "plan", "Other plan", tooltip="Other protocol or clients"),
-        Binding("r", "again", "Again", show=False),
     ]
 
     def __init__(self, group: str, *words: str) -> None:
-        super().__init__()
+        if not words and not self.app.is_web and file_of(group).exists():
+            words = (str(file_of(group)),)
         self.group = group
-        is_file = bool(words) and not words[0].startswith("-")
-        self._file: Path | None = Path(words[0]) if is_file else None
-        self._options = () if is_file else words
-        self._text = ""  # Of a plan that is not kept
-        self._shown: PlanInSight | None = None
-        self._problem = ""
-        self._noted_ns = 0
-        self._number = 0  # Of the gate that is awaited
-        self._shows_findings = False
-
-    def above(self) -> list[Widget]:
-        return [Static(id="plan", markup=False)]
-
-    def below(self) -> list[Widget]:
-        return [Static(id="gate", markup=False)]
-
-    def wanted(self) -> Focus:
-        return Focus(opened=self.group, others=False)
-
-    @property
-    def title_parts(self) -> list[str]:
-        return [f"plan {self.group}"]
-
-    @property
-    def number(self) -> int | None:
-        """The step under the cursor."""
-        return None if self.grid.key is None or self._shows_findings else int(self.grid.key)
-
-    # The plan
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.action_again()
-
-    def action_again(self) -> None:
-        self._shown, self._problem = None, ""
-        self.draw(self.app.sight)
-        self.app.poller.refresh()
-        self.run_worker(self._load(), exclusive=True)
-
-    async def _load(self) -> None:
-        is_mine = not self.app.is_web  # In a browser, the files here are not the user's
-        if self._file is None and not self._options and is_mine and file_of(self.group).exists():
-            self._file = file_of(self.group)
-        try:
-            if self._file is not None and not is_mine:
-                raise ValueError("a page in a browser opens no file: P makes a plan")
-            plan = await (self._made() if self._file is None else asyncio.to_thread(read_plan, self._file))
-            if plan.group != self.group:
-                raise UsageError(f"{self._file} is the plan of {plan.group}, not of {self.group}")
-        except (CommandError, ValueError) as error:
-            self._problem = str(error)
-        else:
-            self._shown = PlanInSight(plan=plan, notes=notes_of(plan, self._file))
-            self._shows_findings = not plan.steps
-        self._number = 0
-        self.draw(self.app.sight)
-
-    async def _made(self) -> Plan:
-        """Raises CommandError: no plan could be made, for the reason that the command gives. Raises ValueError: the
-        source has none."""
-        command = self.app.located(self._command("--output", "yaml"))
-        status, self._text, notices = await output_of(command)
-        try:
-            return plan_from_data(load_tree(file_of(self.group), self._text))
-        except (TreeError, Malformed) as error:
-            why = notices.strip() or str(error)
-            raise CommandError(f"{why} (exit status {status} of {command.text})") from None
-
-    def _command(self, *more: str) -> KohortCommand:
-        options = self._options if "--to" in self._options else ("--to", "consumer", *self._options)
-        return view("plan", self.group, *options, *more)
-
-    # What it shows
-
-    def draw(self, sight: Sight) -> None:
-        lines = [self._problem or ("reading the plan" if self._file else "making a plan")]
-        if self._shown is not None:
-            self._look(self._shown, sight)
-            lines = self._shown.head(self._file)
-        self.query_one("#plan", Static).update("\n".join(map(safe_text, lines)))
-        follows = self.number in (None, self._number)  # Unless the user looks at another step
-        self.grid.show(self._table())
-        if self._shown is not None and self._number != self._shown.current and not self._shows_findings:
-            self._number = self._shown.current
-            if follows:
-                self.grid.action_go(self._number)
-        self._draw_gate()
-
-    def _look(self, before: PlanInSight, sight: Sight) -> None:
-        """Judge the gates again if a poll has shown the group, or a gate was recorded."""
-        notes = before.notes
-        if self._file is not None and (noted_ns := _changed_ns(notes_file(self._file))) != self._noted_ns:
-            self._noted_ns, notes = noted_ns, notes_of(before.plan, self._file)
-        if notes != before.notes:
-            before = replace(before, notes=notes, at_ms=None)
-        source, is_past = self.app.source, sight.past_ms is not None
-        after = before.seen(
-            sight, is_live=is_live(source) and not is_past, is_whole=source.snapshot is None and not is_past
+        self._file = Path(words[0]) if words and not words[0].startswith("-") else None
+        options = () if self._file is not None else words
+        self._plan = view("plan", group, *(() if "--to" in options else ("--to", "consumer")), *options)
+        self._checked: object = None  # What the group was when its gate was checked
+        command = (
+            self._plan if self._file is None else self._of_file("gate", "--no-notes", f"--group={group}")
         )
-        self._shown, number = after, after.current
-        states = [shown.state(number)[0] for shown in (before, after)]
-        if before.results and number == before.current and states[1] == "open" != states[0]:
+        super().__init__(self.app.located(command))
+
+    def _of_file(self, name: str, *options: str) -> KohortCommand:
+        return KohortCommand(words=(name, str(self._file), *options))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        if action == "write":
+            return self._file is None and not self.app.is_read_only and not self.app.is_web
+        return action not in ("steps", "gate") or self._file is not None
+
+    def on_screen_resume(self) -> None:
+        self.app.focus_on(Focus(opened=self.group, others=False))
+        self.show_sight(self.app.sight)
+
+    def show_sight(self, sight: Sight) -> None:
+        """Check the gate again if the group has changed."""
+        seen = sight.groups.get(self.group)
+        group = seen and seen.polled.group
+        state = group and (group.state, group.protocol, group.group_epoch, group.members)
+        if self._file is not None and state != self._checked:
+            if self._checked is not None:
+                self.start(self.command, quietly=True)
+            self._checked = state
+
+    def ended(self, before: int | None) -> None:
+        if self._file is not None and before and self.status == 0:
             self.app.bell()
-            self.notify(f"gate {number}: {after.answer(number)}", markup=False)
 
-    def _table(self) -> GridTable:
-        if self._shown is None:
-            return GridTable(columns=(), rows=())
-        return findings_table(self._shown.plan) if self._shows_findings else steps_table(self._shown)
-
-    def _draw_gate(self) -> None:
-        lines: list[str] = []
-        if self._shown is not None and self.number is not None:
-            lines = self._shown.lines(self.number)
-        self.query_one("#gate", Static).update("\n".join(map(safe_text, lines)))
-
-    def on_grid_moved(self) -> None:
-        super().on_grid_moved()
-        self._draw_gate()
-
-    def on_grid_opened(self, event: Grid.Opened) -> None:
-        """A step whole, with what to do; or a finding."""
-        if self._shown is None:
-            return
-        plan, number = self._shown.plan, int(event.key)
-        if self._shows_findings:
-            self._show(
-                plan.findings[number].rule,
-                [finding_item(plan.findings[number], source=plan.findings[number].source)],
-            )
-        elif number:
-            self._show(f"{self.group}, step {number}", step_blocks(plan, number, plan.steps[number - 1]))
-
-    def _show(self, title: str, blocks: Iterable[Block]) -> None:
-        document = Document(command="plan", data={}, blocks=list(blocks))
+    def action_steps(self) -> None:
+        try:
+            plan = read_plan(self._file or file_of(self.group))
+        except CommandError:
+            return  # The gate reports it
+        blocks: list[Block] = [finding_item(finding, source=finding.source) for finding in plan.findings]
+        for number, step in enumerate(plan.steps, 1):
+            blocks += step_blocks(plan, number, step)
+        document = Document(command="plan", data={}, blocks=blocks)
         lines = text_lines(document_lines(document, max(self.size.width - 4, 40)), color=True)
-        self.app.show_text(title, "".join(lines))
-
-    def action_findings(self) -> None:
-        self._shows_findings = not self._shows_findings
-        self._number = 0
-        self.grid.look(type(self.grid.view)())
-        self.draw(self.app.sight)
-
-    # Commands
+        self.app.show_text(f"plan {self.group}: steps and findings", "".join(lines))
 
     def action_gate(self) -> None:
-        if self._shown is None or self.number is None:
-            return
-        if self._file is None:
-            self.notify("W first: a gate is recorded next to the file of its plan", severity="warning")
-            return
-        no_notes = ("--no-notes",) if self.app.is_read_only else ()
-        words = ("gate", str(self._file), "--step", str(self.number), *no_notes)
-        self.app.run_command(KohortCommand(words=words))
+        self._checked = ()  # It is shown again with the step after a gate that opens
+        self.app.run_command(self._of_file("gate", *(("--no-notes",) if self.app.is_read_only else ())))
 
     def action_rehearse(self) -> None:
-        if self._file is not None:
-            self.app.run_command(KohortCommand(words=("rehearse", str(self._file), "--seeds", SEEDS)))
-        else:
-            self.app.run_command(self._command("--rehearse", "--seeds", SEEDS))
+        rehearsal = self._plan.with_options("--rehearse") if self._file is None else self._of_file("rehearse")
+        self.app.run_command(rehearsal.with_options("--seeds", "10"))
 
     def action_plan(self) -> None:
         """Another plan: to another protocol, of other clients, or from another file."""
-        self.app.type_command(" ".join(["plan", self._command().text.split(maxsplit=2)[2]]))
+        self.app.type_command(self._plan.text.removeprefix("kohort "))
 
     def action_write(self) -> None:
-        if self.app.is_read_only or self.app.is_web:
-            self.notify("--read-only, or in a browser: no file is written here", severity="warning")
-        elif self._file is not None:
-            self.notify(f"it is in {self._file} already", markup=False)
-        elif self._shown is None or not self._text:
-            self.notify("there is no plan to write", severity="warning")
-        else:
-            name = str(file_of(self.group))
-            line = LineScreen(
-                "Write the plan to a new file", "Enter writes it, Esc leaves", self._write, text=name
-            )
-            self.app.push_screen(line, self._written)
-
-    def _write(self, name: str) -> Path:
-        """ValueError: it cannot be written, or exists."""
-        file = Path(name)
-        if file.exists():
-            raise ValueError(f"{file} exists: name another file")
-        try:
-            write_file(file, [self._text], new=True)
-        except CommandError as error:
-            raise ValueError(str(error)) from None
-        return file
+        title, keys = "Write the plan to a new file", "Enter writes it, Esc leaves"
+        line = LineScreen(title, keys, _new_file, text=str(file_of(self.group)))
+        self.app.push_screen(line, self._written)
 
     def _written(self, file: Path | None) -> None:
         if file is not None:
-            self._file = file
-            self.draw(self.app.sight)
+            self.run_worker(self._write(file))
+
+    async def _write(self, file: Path) -> None:
+        """Write the plan, and show its gate instead."""
+        status, text, notices = await output_of(self.command.with_options("--output", "yaml"))
+        try:
+            if not text:
+                raise CommandError(notices.strip() or f"exit status {status} of {self.command.text}")
+            write_file(file, [text], new=True)
+        except CommandError as error:
+            self.notify(str(error), severity="error", markup=False)
+        else:
+            self.app.switch_screen(PlanScreen(self.group, str(file)))
 
 
-def _changed_ns(file: Path) -> int:
-    return file.stat().st_mtime_ns if file.exists() else 0
+def _new_file(name: str) -> Path:
+    """ValueError: it exists."""
+    if Path(name).exists():
+        raise ValueError(f"{name} exists: name another file")
+    return Path(name)

@@ -92,7 +92,7 @@ def test_the_list_and_what_opens_from_it(album: Album) -> None:
         await top.press("escape", "t")
         await album.add(top, "time")
         await top.press("escape", "escape", "slash", *"billing", "enter", "P")
-        await top.wait_for("cluster-downgrade")
+        await top.wait_for("exit status 1")
         await album.add(top, "plan")
 
     drive(course, fleet(), at_ms=AT_MS)
