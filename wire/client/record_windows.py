@@ -6,7 +6,7 @@ from dataclasses import replace
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.client.metadata import TopicPartition
-from wire.client.records_around import RecordsAround, RecordsRequest, StoredRecord, records_around
+from wire.client.records_around import BatchedRecord, RecordsAround, RecordsRequest, records_around
 from wire.log.log_records import RecordDigest, RecordWindow
 
 
@@ -30,7 +30,7 @@ def _window(around: RecordsAround) -> RecordWindow:
     )
 
 
-def _digest(stored: StoredRecord) -> RecordDigest:
+def _digest(stored: BatchedRecord) -> RecordDigest:
     record = stored.record
     return RecordDigest(
         offset=record.offset,

@@ -53,7 +53,7 @@ class RecordsRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRecord:
+class BatchedRecord:
     """A record as its log contains it; `transaction` is None outside of transactions. `value_size` is more than the
     bytes of its value if these were cut off; then its headers are not known."""
 
@@ -69,8 +69,8 @@ class RecordsAround:
     many aborted records from the offset on were skipped. `waits_at`: where consumers of committed records wait.
     `limit_at`: the offset at which reading ended because of a limit. `failure`: why there are not more."""
 
-    before: deque[StoredRecord] = field(default_factory=deque)
-    after: list[StoredRecord] = field(default_factory=list)
+    before: deque[BatchedRecord] = field(default_factory=deque)
+    after: list[BatchedRecord] = field(default_factory=list)
     from_start: bool = False
     to_end: bool = False
     aborted: int = 0
@@ -180,7 +180,7 @@ class _Search(LogSearch):
             end = TransactionEnd.ABORTED if batch is self._aborted else end
         self._skipped = 0
         size = len(record.value or b"") if value_size is None else value_size
-        stored = StoredRecord(hashed(record) if self._request.as_digests else record, batch, end, size)
+        stored = BatchedRecord(hashed(record) if self._request.as_digests else record, batch, end, size)
         if is_before:
             self._put_before(stored)
             return
@@ -190,7 +190,7 @@ class _Search(LogSearch):
         else:
             result.after.append(stored)
 
-    def _put_before(self, stored: StoredRecord) -> None:
+    def _put_before(self, stored: BatchedRecord) -> None:
         before = self.result.before
         self._bytes += _size(stored.record)
         while before and (len(before) == before.maxlen or self._bytes > MOST_BYTES):

@@ -19,7 +19,7 @@ from cli.journal.reversible import is_reversible
 from cli.render.cells import Cell
 from cli.render.document import Block, Code, Document, Heading, Text, fields, table_of
 from cli.render.lines import Role
-from cli.verbs.undo.comparison import ComparedItem, Verdict
+from cli.verbs.undo.comparison import ComparedItem, ItemVerdict
 from groups.counts import first_names
 from groups.listing import shown_id
 from groups.model import Problem
@@ -150,7 +150,7 @@ def _cell(item: ChangedItem, value: Value) -> Cell:
 
 
 def _present(compared: ComparedItem) -> Cell:
-    return None if compared.verdict is Verdict.UNREAD else _cell(compared.item, compared.now)
+    return None if compared.verdict is ItemVerdict.UNREAD else _cell(compared.item, compared.now)
 
 
 def _result_sentence(one: Journaled, undone: Mapping[str, str], *, is_compared: bool) -> str:

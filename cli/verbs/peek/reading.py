@@ -26,9 +26,9 @@ from groups.offsets.model import TopicScope
 from groups.transactions import how_to_end, pending_text, producer_of
 from wire.client.offsets import EARLIEST, LAST_STABLE, LATEST, offsets_at
 from wire.client.records_around import (
+    BatchedRecord,
     RecordsAround,
     RecordsRequest,
-    StoredRecord,
     TransactionEnd,
     records_around,
 )
@@ -52,15 +52,15 @@ class PeekedRecords:
     problems: tuple[Problem, ...]
 
     @property
-    def records(self) -> tuple[StoredRecord, ...]:
+    def records(self) -> tuple[BatchedRecord, ...]:
         return (*self.around.before, *self.around.after)
 
     @property
-    def next_record(self) -> StoredRecord | None:
+    def next_record(self) -> BatchedRecord | None:
         """The record that the group reads next; None if reading did not start there."""
         return self.around.after[0] if self.around.after and self.offset == self.committed else None
 
-    def transaction_of(self, stored: StoredRecord) -> str | None:
+    def transaction_of(self, stored: BatchedRecord) -> str | None:
         """`committed`, `aborted`, `open`, or `ended` if only that is known. None: no transaction, or not known."""
         if stored.transaction is not TransactionEnd.UNDECIDED:
             return stored.transaction and stored.transaction.value

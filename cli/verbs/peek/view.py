@@ -10,7 +10,7 @@ from cli.verbs.peek.reading import PeekedRecords
 from groups.counts import counted
 from groups.model import partition_name
 from groups.times import format_moment
-from wire.client.records_around import StoredRecord
+from wire.client.records_around import BatchedRecord
 from wire.log.batch_header import NO_PRODUCER_ID, NO_TIMESTAMP
 
 _MOST_IN_LINE = 60
@@ -50,7 +50,7 @@ def peek_document(peeked: PeekedRecords) -> Document:
 
 
 class _ShownRecord:
-    def __init__(self, peeked: PeekedRecords, stored: StoredRecord) -> None:
+    def __init__(self, peeked: PeekedRecords, stored: BatchedRecord) -> None:
         options = peeked.options
 
         def shown(data: bytes | None, size: int | None = None) -> ShownBytes | None:

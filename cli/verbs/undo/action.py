@@ -16,7 +16,7 @@ from cli.sources.live import LiveSource
 from cli.sources.source import Source
 from cli.verbs.offsets import facts
 from cli.verbs.undo.change import Restoration
-from cli.verbs.undo.comparison import Verdict
+from cli.verbs.undo.comparison import ItemVerdict
 from cli.verbs.undo.plan import plan_restoration
 from cli.waiting import wait_until_empty
 
@@ -57,7 +57,7 @@ def undo_entry(
 def _notify_changed(change: Restoration) -> None:
     """No question shows what was changed since the entry, so notices do."""
     for row in change.rows:
-        if row.verdict is Verdict.RESTORE and row.remark is not None:
+        if row.verdict is ItemVerdict.RESTORE and row.remark is not None:
             now = "none" if row.now is None else row.now
             notice(f"{row.subject}: {row.remark}, is {now}; it is replaced")
 

@@ -12,7 +12,7 @@ from cli.verbs.config.action import ConfigChange
 from cli.verbs.delete.action import GroupDeletions
 from cli.verbs.features.setting import CLUSTER, FeaturesChange
 from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions
-from cli.verbs.undo.comparison import ComparedItem, Verdict
+from cli.verbs.undo.comparison import ComparedItem, ItemVerdict
 from groups.model import Problem, TopicPartition
 
 _ANSWERS: Mapping[bool | None, str | None] = {True: "yes", False: "no", None: None}
@@ -41,7 +41,7 @@ class Restoration(CombinedChange):
     @property
     def refused(self) -> bool:
         return any(part.refused for part in self.parts) or any(
-            row.verdict is Verdict.REFUSED for row in self.rows
+            row.verdict is ItemVerdict.REFUSED for row in self.rows
         )
 
     @property
@@ -49,7 +49,7 @@ class Restoration(CombinedChange):
         return [
             Problem(subject=row.subject or self.entry.verb, message=row.remark or "", group=row.item.group)
             for row in self.rows
-            if row.verdict in (Verdict.REFUSED, Verdict.UNREAD)
+            if row.verdict in (ItemVerdict.REFUSED, ItemVerdict.UNREAD)
         ]
 
     def held_groups(self, failing: frozenset[str]) -> frozenset[str]:
@@ -91,9 +91,9 @@ class Restoration(CombinedChange):
     def _applied(self, row: ComparedItem) -> bool | None:
         """Whether an item was restored; None: nothing was sent, no answer came, or nothing must be restored."""
         item, group = row.item, row.item.group or ""
-        if not self.executed or row.verdict is Verdict.AS_BEFORE:
+        if not self.executed or row.verdict is ItemVerdict.AS_BEFORE:
             return None
-        if row.verdict is not Verdict.RESTORE:
+        if row.verdict is not ItemVerdict.RESTORE:
             return False
         if item.kind is ItemKind.FEATURE:
             return _outcome(self.features, CLUSTER, None)
@@ -117,6 +117,6 @@ def _outcome(part: Part | None, group: str, place: TopicPartition | None) -> boo
 def _cell(row: ComparedItem, value: Value) -> Cell:
     if value is not None:
         return value
-    if row.verdict is Verdict.UNREAD or row.item.kind in _NOT_COMPARED:
+    if row.verdict is ItemVerdict.UNREAD or row.item.kind in _NOT_COMPARED:
         return None
     return "unset" if row.item.kind is ItemKind.SETTING else "none"

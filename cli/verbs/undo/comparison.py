@@ -27,7 +27,7 @@ _REQUIRED: Mapping[ItemKind, Sequence[str]] = {
 _HIGHEST: Mapping[ItemKind, int] = {ItemKind.OFFSET: INT64, ItemKind.FEATURE: INT16}
 
 
-class Verdict(Enum):
+class ItemVerdict(Enum):
     RESTORE = "restore"
     AS_BEFORE = "as_before"  # The cluster has what it had before the entry
     REFUSED = "refused"
@@ -35,7 +35,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Present:
+class PresentState:
     """What the cluster has now. Groups and topics that do not exist are missing."""
 
     groups: Mapping[str, Group] = field(default_factory=dict)  # with their offsets
@@ -53,7 +53,7 @@ class Present:
 class ComparedItem:
     item: ChangedItem
     now: Value
-    verdict: Verdict
+    verdict: ItemVerdict
     remark: str | None = None  # Why it is refused or unread; else what a user must know
 
     @property
@@ -71,7 +71,7 @@ def place_of(item: ChangedItem) -> TopicPartition:
 
 
 def compared_items(
-    results: Sequence[tuple[ChangedItem, ItemResult]], present: Present
+    results: Sequence[tuple[ChangedItem, ItemResult]], present: PresentState
 ) -> tuple[ComparedItem, ...]:
     """The items that the entry changed or may have changed, in its order; what failed changed nothing."""
     made = [(item, result) for item, result in results if result.result is not ItemOutcome.FAILED]
@@ -82,7 +82,7 @@ def compared_items(
             offsets.setdefault(row.item.group, []).append(row)
     return tuple(
         _with_offsets(row, offsets.get(row.item.group, ()), present)
-        if row.item.kind is ItemKind.GROUP and row.verdict is Verdict.RESTORE
+        if row.item.kind is ItemKind.GROUP and row.verdict is ItemVerdict.RESTORE
         else row
         for row in rows
     )
@@ -100,22 +100,22 @@ def fault(item: ChangedItem) -> str | None:
     return f"the entry contains {before!r}, which is not a number from 0 to {highest}"
 
 
-def _compared(item: ChangedItem, result: ItemResult, present: Present) -> ComparedItem:
+def _compared(item: ChangedItem, result: ItemResult, present: PresentState) -> ComparedItem:
     now, is_as_before = _now(item, present)
     unread = present.unread_groups.get(item.group or "")
     if (why := _IRREVERSIBLE.get(item.kind) or fault(item)) is not None:
-        verdict, remark = Verdict.REFUSED, why
+        verdict, remark = ItemVerdict.REFUSED, why
     elif unread is not None:
-        verdict, remark = Verdict.UNREAD, unread
+        verdict, remark = ItemVerdict.UNREAD, unread
     elif is_as_before:
-        verdict, remark = Verdict.AS_BEFORE, None
+        verdict, remark = ItemVerdict.AS_BEFORE, None
     else:
         judge = _obstacle_of_offset if item.kind is ItemKind.OFFSET else _obstacle
         verdict, remark = judge(item, present) or _restored(item, result, now)
     return ComparedItem(item=item, now=now, verdict=verdict, remark=remark)
 
 
-def _now(item: ChangedItem, present: Present) -> tuple[Value, bool]:
+def _now(item: ChangedItem, present: PresentState) -> tuple[Value, bool]:
     """What the cluster has, and whether that is what it had before."""
     now: Value = None
     group = present.groups.get(item.group or "")
@@ -140,52 +140,52 @@ def _is_same_commit(item: ChangedItem, committed: CommittedOffset | None) -> boo
     return all(before in (None, now) for before, now in pairs)
 
 
-def _known(item: ChangedItem, present: Present) -> Mapping[str, Value]:
+def _known(item: ChangedItem, present: PresentState) -> Mapping[str, Value]:
     """The features, or the settings of the group."""
     return present.features if item.kind is ItemKind.FEATURE else present.settings.get(item.group or "", {})
 
 
-def _restored(item: ChangedItem, result: ItemResult, now: Value) -> tuple[Verdict, str | None]:
+def _restored(item: ChangedItem, result: ItemResult, now: Value) -> tuple[ItemVerdict, str | None]:
     """Of a value that is not as before: the entry has set it, or somebody since."""
     if now == item.after or item.kind is ItemKind.GROUP:
-        return Verdict.RESTORE, None
+        return ItemVerdict.RESTORE, None
     before, after, current = ("none" if value is None else value for value in (item.before, item.after, now))
     if result.result is ItemOutcome.UNKNOWN:
         remark = f"whether it was changed is not known: was {before}, would be {after}, is {current}"
-        return Verdict.REFUSED, remark
-    return Verdict.RESTORE, f"changed since: was {after}"
+        return ItemVerdict.REFUSED, remark
+    return ItemVerdict.RESTORE, f"changed since: was {after}"
 
 
-def _obstacle(item: ChangedItem, present: Present) -> tuple[Verdict, str] | None:
+def _obstacle(item: ChangedItem, present: PresentState) -> tuple[ItemVerdict, str] | None:
     if item.kind is ItemKind.GROUP or item.name in _known(item, present):
         return None
-    return Verdict.REFUSED, f"is not a {_NAMES[item.kind]} of this cluster"
+    return ItemVerdict.REFUSED, f"is not a {_NAMES[item.kind]} of this cluster"
 
 
-def _obstacle_of_offset(item: ChangedItem, present: Present) -> tuple[Verdict, str] | None:
+def _obstacle_of_offset(item: ChangedItem, present: PresentState) -> tuple[ItemVerdict, str] | None:
     topic, number = place = place_of(item)
     if (why := present.unread_topics.get(topic)) is not None:
-        return Verdict.UNREAD, why
+        return ItemVerdict.UNREAD, why
     if topic not in present.partitions:
-        return Verdict.REFUSED, "the topic was deleted since the change"
+        return ItemVerdict.REFUSED, "the topic was deleted since the change"
     before, positions = item.before, present.positions
     if item.topic_id is not None and present.topic_ids.get(topic, item.topic_id) != item.topic_id:
         why = "the topic was deleted and created again since the change: its offsets are other records"
-        return Verdict.REFUSED, why
+        return ItemVerdict.REFUSED, why
     if number >= present.partitions[topic]:
-        return Verdict.REFUSED, "the partition does not exist"
+        return ItemVerdict.REFUSED, "the partition does not exist"
     if not isinstance(before, int):
         return None
     if (why := positions.unread.get(place)) is not None:
-        return Verdict.UNREAD, f"whether its log still contains {before} is not known: {why}"
+        return ItemVerdict.UNREAD, f"whether its log still contains {before} is not known: {why}"
     if before < (earliest := positions.earliest.get(place, 0)):
-        return Verdict.REFUSED, f"{before} is before the earliest, {earliest}: its records are deleted"
+        return ItemVerdict.REFUSED, f"{before} is before the earliest, {earliest}: its records are deleted"
     if before > (end := positions.end.get(place, before)):
-        return Verdict.REFUSED, f"{before} is beyond the end, {end}"
+        return ItemVerdict.REFUSED, f"{before} is beyond the end, {end}"
     return None
 
 
-def _with_offsets(row: ComparedItem, offsets: Sequence[ComparedItem], present: Present) -> ComparedItem:
+def _with_offsets(row: ComparedItem, offsets: Sequence[ComparedItem], present: PresentState) -> ComparedItem:
     """A group that the entry deleted exists with its offsets; one that it created is deleted if it has no others."""
     group = present.groups.get(row.item.group or "")
     places = {offset.place for offset in offsets}
@@ -193,9 +193,9 @@ def _with_offsets(row: ComparedItem, offsets: Sequence[ComparedItem], present: P
     if later:
         names = first_names([partition_name(place) for place in later])
         return replace(
-            row, verdict=Verdict.REFUSED, remark=f"it has offsets that the change did not set: {names}"
+            row, verdict=ItemVerdict.REFUSED, remark=f"it has offsets that the change did not set: {names}"
         )
-    if group is None and not any(offset.verdict is Verdict.RESTORE for offset in offsets):
+    if group is None and not any(offset.verdict is ItemVerdict.RESTORE for offset in offsets):
         why = "none of its offsets can be committed: it exists when a member joins"
-        return replace(row, verdict=Verdict.REFUSED, remark=why)
+        return replace(row, verdict=ItemVerdict.REFUSED, remark=why)
     return row

@@ -11,7 +11,7 @@ from cli.verbs.delete.action import GroupDeletions
 from cli.verbs.features.setting import FeaturesChange, LevelsRequest, plan_features
 from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions
 from cli.verbs.undo.change import Restoration
-from cli.verbs.undo.comparison import ComparedItem, Present, Verdict, compared_items
+from cli.verbs.undo.comparison import ComparedItem, ItemVerdict, PresentState, compared_items
 from cli.verbs.undo.present import read_present
 from groups.model import Group, GroupType, by_topic
 from groups.offsets.model import GroupChange, TopicScope
@@ -37,7 +37,7 @@ def plan_restoration(
     """Raises CommandError, WireError: what the cluster has cannot be read."""
     present = read_present(source, [item for item, _ in results])
     rows = compared_items(results, present)
-    restored = [row for row in rows if row.verdict is Verdict.RESTORE]
+    restored = [row for row in rows if row.verdict is ItemVerdict.RESTORE]
     created = {
         row.item.group for row in restored if row.item.kind is ItemKind.GROUP and row.item.before is None
     }
@@ -72,7 +72,7 @@ def _by_group(rows: Iterable[ComparedItem]) -> Mapping[str, Sequence[ComparedIte
     return groups
 
 
-def _commits(rows: Sequence[ComparedItem], present: Present) -> tuple[GroupChange, ...]:
+def _commits(rows: Sequence[ComparedItem], present: PresentState) -> tuple[GroupChange, ...]:
     """The commits of the offsets that were replaced, with their leader epochs and metadata."""
     plans = []
     for name, offsets in _by_group(rows).items():
@@ -90,7 +90,7 @@ def _commits(rows: Sequence[ComparedItem], present: Present) -> tuple[GroupChang
     return tuple(plans)
 
 
-def _deletions(rows: Sequence[ComparedItem], present: Present) -> tuple[OffsetsDeletion, ...]:
+def _deletions(rows: Sequence[ComparedItem], present: PresentState) -> tuple[OffsetsDeletion, ...]:
     """The deletions of offsets where there were none."""
     plans = []
     for name, offsets in _by_group(rows).items():

@@ -9,12 +9,12 @@ from cli.sources.positions import positions_of
 from cli.verbs.config.action import settings_of
 from cli.verbs.features.listing import read_features
 from cli.verbs.offsets.facts import FoundGroups, PartitionCounts, find_groups
-from cli.verbs.undo.comparison import Present, fault
+from cli.verbs.undo.comparison import PresentState, fault
 from groups.model import Group, GroupState
 from groups.settings import ConfigOrigin, GroupConfig
 
 
-def read_present(source: LiveSource, items: Sequence[ChangedItem]) -> Present:
+def read_present(source: LiveSource, items: Sequence[ChangedItem]) -> PresentState:
     """Raises CommandError, WireError: settings or features cannot be read, or there is no answer."""
     items = [item for item in items if fault(item) is None]
     names = _groups(items, ItemKind.OFFSET, ItemKind.GROUP, ItemKind.SETTING)
@@ -26,7 +26,7 @@ def read_present(source: LiveSource, items: Sequence[ChangedItem]) -> Present:
     with_settings = _groups(items, ItemKind.SETTING)
     configs = settings_of(source).read(with_settings) if with_settings else {}
     features = read_features(source).by_name if any(item.kind is ItemKind.FEATURE for item in items) else {}
-    return Present(
+    return PresentState(
         groups={group.id: group for group in read.groups if read.exists(group) and not _is_gone(group)},
         settings={
             group: {name: _own(config) for name, config in by_name.items()}

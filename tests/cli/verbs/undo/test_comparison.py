@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from cli.journal.entry import ChangedItem, ItemKind, ItemOutcome, ItemResult, Value
-from cli.verbs.undo.comparison import Present, Verdict, compared_items
+from cli.verbs.undo.comparison import ItemVerdict, PresentState, compared_items
 from groups.model import CommittedOffset, Group, GroupState, GroupType
 from groups.offsets.model import Positions
 
@@ -28,10 +28,10 @@ CREATED = ChangedItem(kind=ItemKind.GROUP, group="g", after="Empty")
 def present(
     offset: int | None, *, metadata: str = "m", epoch: int | None = 2, topic: UUID | None = THIS, start: int = 0,
     end: int = 20,
-) -> Present:  # fmt: skip
+) -> PresentState:  # fmt: skip
     commit = CommittedOffset(offset=offset, leader_epoch=epoch, metadata=metadata)
     offsets = {} if offset is None else {"orders": {0: commit}}
-    return Present(
+    return PresentState(
         groups={"g": Group(id="g", type=GroupType.CLASSIC, state=GroupState.EMPTY, offsets=offsets)},
         settings={"g": {"a": "5"}},
         features={"f": 0},
@@ -42,13 +42,13 @@ def present(
 
 
 def judged(
-    now: Present, *items: ChangedItem, result: ItemOutcome = ItemOutcome.DONE
-) -> Sequence[tuple[Verdict, Value, str | None]]:
+    now: PresentState, *items: ChangedItem, result: ItemOutcome = ItemOutcome.DONE
+) -> Sequence[tuple[ItemVerdict, Value, str | None]]:
     rows = compared_items([(item, ItemResult(result=result)) for item in items], now)
     return [(row.verdict, row.now, row.remark) for row in rows]
 
 
-RESTORE, AS_BEFORE, REFUSED, UNREAD = Verdict
+RESTORE, AS_BEFORE, REFUSED, UNREAD = ItemVerdict
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ RESTORE, AS_BEFORE, REFUSED, UNREAD = Verdict
     ],
 )  # fmt: skip
 def test_each_item_has_a_verdict(
-    item: ChangedItem, now: Present, verdict: Verdict, remark: str | None
+    item: ChangedItem, now: PresentState, verdict: ItemVerdict, remark: str | None
 ) -> None:
     ((judgment, _, why),) = judged(now, item)
     assert judgment is verdict, why
@@ -111,7 +111,9 @@ def test_each_item_has_a_verdict(
 
 
 @pytest.mark.parametrize(("offset", "verdict"), [(3, AS_BEFORE), (7, RESTORE), (9, REFUSED), (None, REFUSED)])
-def test_an_unknown_result_is_decided_by_what_the_cluster_has(offset: int | None, verdict: Verdict) -> None:
+def test_an_unknown_result_is_decided_by_what_the_cluster_has(
+    offset: int | None, verdict: ItemVerdict
+) -> None:
     ((judgment, now, why),) = judged(present(offset), OFFSET, result=ItemOutcome.UNKNOWN)
     assert (judgment, now) == (verdict, offset)
     shown = "none" if offset is None else offset
