@@ -2,16 +2,21 @@
 
 import json
 import math
+import sqlite3
 import threading
 from pathlib import Path
 
 import pytest
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
 from cli.errors import UsageError
 from cli.otlp.message import PushedMetric, messages_of
 from cli.otlp.options import PushOptions
 from cli.otlp.pusher import Pusher
-from cli.otlp.receiver import receiver_of
+from cli.otlp.receiver import PushFailed, receiver_of
+from cli.sources.journal.schema import REBALANCES, WITHOUT_OWNER_US
+from cli.sources.journal.writer import JournalWriter
+from cli.verbs.record.pushed import pushed_metrics
 from tests.cli.command import Kohort
 from tests.cli.otlp import metrics_of, points_of, receiving
 from tests.cli.verbs.exporter.scrapes import Figures, exporting
@@ -152,3 +157,21 @@ def test_addresses_and_files(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="--otlp") as refused:
             receiver_of(options)
         assert "s3cret" not in str(refused.value)
+
+
+def test_the_recorder_pushes_the_counters_of_its_journal(tmp_path: Path) -> None:
+    JournalWriter(tmp_path / "j.db", {"cluster": "c", "source": "s"}).close()
+    with sqlite3.connect(tmp_path / "j.db") as database:
+        database.execute("INSERT INTO groups VALUES (1, 'orders', 0)")
+        rows = [(1, f"{REBALANCES}join", 3), (1, WITHOUT_OWNER_US, 1_500_000)]
+        database.executemany("INSERT INTO totals VALUES (?, ?, ?)", rows)
+    labels = {"team": "payments"}
+    messages = messages_of(pushed_metrics(tmp_path / "j.db", labels), 1, 2)
+    points = points_of(*map(ExportMetricsServiceRequest.FromString, messages))
+    own = {("team", "payments"), ("group", "orders")}
+    assert points == {
+        "kohort_group_recorded_rebalances_total": {frozenset({*own, ("cause", "join")}): 3},
+        "kohort_group_without_owner_seconds_total": {frozenset(own): 1.5},
+    }
+    with pytest.raises(PushFailed):
+        list(pushed_metrics(tmp_path / "none.db", labels))

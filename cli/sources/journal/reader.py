@@ -147,14 +147,13 @@ class JournalReader:
             absent_at={member: absent * US_PER_MS for member, _, absent in members if absent is not None},
         )
 
-    def totals(self) -> list[tuple[str, str, int]]:
+    def totals(self) -> dict[str, dict[str, int]]:
         """Counters by group and name, since the journal was begun."""
-        return list(
-            self._rows(
-                (str, str, int),
-                "SELECT g.name, t.name, value FROM totals t JOIN groups g ON g.id = t.group_id",
-            )
-        )
+        totals: dict[str, dict[str, int]] = {}
+        query = "SELECT g.name, t.name, value FROM totals t JOIN groups g ON g.id = t.group_id"
+        for group, name, value in self._rows((str, str, int), query):
+            totals.setdefault(group, {})[name] = value
+        return totals
 
     def _first_minute(self) -> int:
         return next(self._rows((int,), "SELECT coalesce(min(minute), 0) FROM progress"), (0,))[0]

@@ -245,8 +245,7 @@ def with_totals(reading: PollResult, file: Path) -> PollResult:
     totals: dict[str, dict[str, int]] = {}
     try:
         with JournalReader(file) as journal:
-            for group, name, value in journal.totals():
-                totals.setdefault(group, {})[name] = value
+            totals = journal.totals()
             problems = journal.problems
     except JournalError as error:
         problems = [str(error).removeprefix(f"{file}: ")]

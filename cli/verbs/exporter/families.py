@@ -179,6 +179,23 @@ UNREAD = MetricFamily[str | None, Values](
     labels=("error",),
     values=lambda error: None if error is None else {(error,): 1},
 )
+OF_JOURNALS: tuple[AnyFamily, ...] = (
+    _of_history(
+        "kohort_group_recorded_rebalances",
+        "Rebalances by cause since the journal of kohort record was begun; only with --journal.",
+        lambda history: _recorded_rebalances(history.totals),
+        kind=Kind.COUNTER,
+        labels=("cause",),
+    ),
+    _of_history(
+        "kohort_group_without_owner_seconds",
+        "Seconds without an owner since the journal was begun, over all partitions, each when it has an owner again; "
+        "only with --journal.",
+        lambda history: history.totals.get(WITHOUT_OWNER_US, 0) / 1_000_000 if history.totals else None,
+        kind=Kind.COUNTER,
+    ),
+)
+"""Counters of the journal of `kohort record`, which it pushes too."""
 OF_GROUPS: tuple[AnyFamily, ...] = (
     _of_facts(
         "kohort_group",
@@ -247,20 +264,7 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
         lambda history: history.rebalances,
         kind=Kind.COUNTER,
     ),
-    _of_history(
-        "kohort_group_recorded_rebalances",
-        "Rebalances by cause since the journal of kohort record was begun; only with --journal.",
-        lambda history: _recorded_rebalances(history.totals),
-        kind=Kind.COUNTER,
-        labels=("cause",),
-    ),
-    _of_history(
-        "kohort_group_without_owner_seconds",
-        "Seconds without an owner since the journal was begun, over all partitions, each when it has an owner again; "
-        "only with --journal.",
-        lambda history: history.totals.get(WITHOUT_OWNER_US, 0) / 1_000_000 if history.totals else None,
-        kind=Kind.COUNTER,
-    ),
+    *OF_JOURNALS,
     _of_facts(
         "kohort_group_lag_records",
         "Records after the committed offsets, over all partitions whose lag is known.",

@@ -1,10 +1,11 @@
 """`kohort record`."""
 
 from cli.options import SourceOptions
+from cli.otlp.options import PushOptions
 from cli.verbs.record.options import RecordOptions
 
 
-def record(*, options: RecordOptions, source: SourceOptions) -> None:
+def record(*, options: RecordOptions, push: PushOptions, source: SourceOptions) -> None:
     """Record rebalances, owners and progress of all groups.
 
     Follows __consumer_offsets of a live cluster and keeps what happens in a journal, one SQLite file: rebalances with
@@ -18,4 +19,4 @@ def record(*, options: RecordOptions, source: SourceOptions) -> None:
     """
     from cli.verbs.record.session import record_cluster
 
-    record_cluster(options, source)
+    record_cluster(options, push, source)

@@ -15,7 +15,11 @@ from uuid import UUID
 import typer
 
 from cli.errors import CommandError, ExitStatus, UsageError
+from cli.metric_labels import parse_labels
 from cli.options import SourceOptions
+from cli.otlp.options import PushOptions
+from cli.otlp.pusher import Pusher
+from cli.otlp.receiver import receiver_of
 from cli.output import notice, write_next
 from cli.progress import Spinner
 from cli.selection import ReusableSource, data_directory, is_live
@@ -24,10 +28,12 @@ from cli.sources.journal.schema import default_journal
 from cli.sources.journal.writer import CannotWrite, JournalWriter
 from cli.stopping import StopFlag, finishing
 from cli.times import milliseconds, moment
+from cli.verbs.exporter.families import LABELS
 from cli.verbs.record.following import PAUSES_S, Follower, Lost, RecordedCluster
 from cli.verbs.record.observer import Observer, SeenState
 from cli.verbs.record.options import RecordOptions
 from cli.verbs.record.posts import Receivers, Sender
+from cli.verbs.record.pushed import pushed_metrics
 from cli.verbs.record.reading import LogReading
 from cli.verbs.record.recorder import LOOK_BACK_MS, LogRecorder
 from cli.verbs.record.text import finding_line, rebalance_line, status_text
@@ -49,11 +55,15 @@ _UNITS = {"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12} | {
 LEAST_SIZE = 1_000_000
 
 
-def record_cluster(options: RecordOptions, source: SourceOptions) -> None:
+def record_cluster(options: RecordOptions, push: PushOptions, source: SourceOptions) -> None:
     """Record until a signal; UNREADABLE if `--once` could not read everything."""
     if not is_live(source):
         raise UsageError("kohort record follows a live cluster: name it with --bootstrap-server or --context")
     receivers = Receivers.of(options.webhook, options.webhook_header, options.on_finding, options.per_hour)
+    otlp = receiver_of(push)
+    if push.label and otlp is None:
+        raise UsageError("--label is for what --otlp pushes, which is not given")
+    labels = parse_labels(push.label or (), LABELS)
     limits = _Limits(
         keep_ms=milliseconds(options.keep, "--keep", unit=None),
         most_bytes=None if options.max_size is None else read_size(options.max_size),
@@ -79,6 +89,9 @@ def record_cluster(options: RecordOptions, source: SourceOptions) -> None:
                 f"the cluster {cluster}: name another --journal"
             )
         session = _Session(options, limits, connection, journal, stop)
+        if otlp is not None:
+            session.pusher = Pusher(otlp, lambda: pushed_metrics(journal.file, labels), notice)
+            stack.callback(session.pusher.finish)
         if receivers:
             session.sender = Sender(receivers, notice)
             session.sender.send(journal.posts)
@@ -91,7 +104,7 @@ def record_cluster(options: RecordOptions, source: SourceOptions) -> None:
             observer.finish(_GRACE_S)
             if session.sender is not None:
                 session.sender.finish(_GRACE_S)
-    if session.problems:
+    if session.problems or not session.is_pushed:
         raise typer.Exit(int(ExitStatus.UNREADABLE))
 
 
@@ -123,6 +136,8 @@ class _Session:
         self._options, self._limits, self._connection, self._stop = options, limits, connection, stop
         self.journal = journal
         self.sender: Sender | None = None
+        self.pusher: Pusher | None = None
+        self.is_pushed, self._pushed_s = True, time.monotonic()
         self.observer: Observer | None = None
         self.spinner: Spinner | None = None
         self.problems: dict[int, str] = {}  # of partitions of the log
@@ -163,7 +178,11 @@ class _Session:
                 self.spinner.show(status_text(self._recorder, rate, self.journal), restarted=False)
             if self._options.once and self._is_at_end():
                 break
+            if self.pusher is not None and not self._options.once:
+                self._push_if_due(self.pusher)
         self._flush()
+        if self.pusher is not None and self._options.once:
+            self.is_pushed = self.pusher.push_now()
 
     def _start_partitions(self, follower: Follower) -> None:
         readings = self._recorder.progress
@@ -260,6 +279,11 @@ class _Session:
             return
 
     # Writing.
+
+    def _push_if_due(self, pusher: Pusher) -> None:
+        if time.monotonic() - self._pushed_s >= self._options.every:
+            self._pushed_s = time.monotonic()
+            pusher.push()
 
     def _flush_if_due(self) -> None:
         unwritten = self.journal.unwritten

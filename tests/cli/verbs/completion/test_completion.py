@@ -32,7 +32,8 @@ FREE_TEXT = {
     "--seed", "--seeds", "--session-timeout", "--shift-by", "--since", "--skew", "--sort", "--speed", "--step",
     "--stop-at", "--storm", "--time-limit", "--timeout", "--times", "--to", "--to-bootstrap-server",
     "--to-datetime", "--to-offset", "--tolerance", "--topic", "--topic-prefix", "--transaction-time", "--until",
-    "--unused-for", "--user", "--validate-regex", "--otlp", "--label", "--wait", "--wait-empty", "--watch", "--webhook", "--window",
+    "--unused-for", "--user", "--validate-regex", "--wait", "--wait-empty", "--watch", "--webhook", "--window",
+    "--label", "--otlp",
 }  # fmt: skip
 """Options with arbitrary values. Any other must have its values in cli/verbs/completion/values.py."""
 

@@ -23,6 +23,7 @@ from coordinator.store.partition_files import partitions_for
 from groups.history.departures import judged
 from groups.history.events import PastRebalance, Verdict
 from tests.cli.command import Kohort
+from tests.cli.otlp import points_of, receiving
 from tests.cli.verbs.exporter.scrapes import Figures
 from tests.cli.verbs.record.test_recorder import commits_of, count_commits
 from tests.cli.verbs.watch.running import Running, in_pipe
@@ -63,14 +64,22 @@ def test_a_member_that_joins_and_leaves_is_recorded_and_reported(
         document = json.loads(one.body)
         return (document["event"], document["group"]) == ("storm", group) and document["rebalances"] >= 3
 
-    with http_server(answer) as url:
-        line = f"record -b {broker.bootstrap} --every 1 --lag --webhook {url} --journal"
+    def pushed() -> float:
+        points = points_of(received.messages[-1]) if received.asked else {}
+        by_cause = points.get("kohort_group_recorded_rebalances_total", {})
+        return sum(value for labels, value in by_cause.items() if own <= labels)
+
+    own = {("group", group), ("team", "payments")}
+    with http_server(answer) as url, receiving() as received:
+        otlp = f"--otlp {received.url} --label team=payments"
+        line = f"record -b {broker.bootstrap} --every 1 --lag --webhook {url} {otlp} --journal"
         with in_pipe(kohort, tmp_path, line, file, name="record") as recording:
             for turn in range(2):
                 member = members.confluent(broker, group, [topic], partition_assignment_strategy="range")
                 recording.wait_for(partial(has_lines, f"{group}: generation", 2 * turn + 1), "it joins")
                 member.stop()
             recording.wait_for(partial(has_lines, f"{group}: generation", 4), "it left twice")
+            wait_until(lambda: pushed() >= 4, lambda: f"pushed: {recording.stderr}")
             kohort(f"record --once -b {broker.bootstrap} --journal", file).assert_refused(
                 "is written by another kohort record", "name another --journal", status=3
             )
