@@ -75,7 +75,7 @@ def _point_of(metric: Metric, *, is_counter: bool) -> NumberDataPoint:
 def _fill(point: NumberDataPoint, labels: Mapping[str, str], value: float, now_ns: int) -> None:
     point.time_unix_nano = now_ns
     if isinstance(value, int):
-        point.as_int = int(value)  # a bool is none for protobuf
+        point.as_int = int(value)  # protobuf takes no bool
     else:
         point.as_double = value
     for name, text in labels.items():

@@ -162,7 +162,7 @@ def test_addresses_and_files(tmp_path: Path) -> None:
 def test_the_recorder_pushes_the_counters_of_its_journal(tmp_path: Path) -> None:
     JournalWriter(tmp_path / "j.db", {"cluster": "c", "source": "s"}).close()
     with sqlite3.connect(tmp_path / "j.db") as database:
-        database.execute("INSERT INTO groups VALUES (1, 'orders', 0)")
+        database.execute("INSERT INTO groups (id, name, log_partition) VALUES (1, 'orders', 0)")
         rows = [(1, f"{REBALANCES}join", 3), (1, WITHOUT_OWNER_US, 1_500_000)]
         database.executemany("INSERT INTO totals VALUES (?, ?, ?)", rows)
     labels = {"team": "payments"}
