@@ -29,7 +29,7 @@ from cli.times import milliseconds
 from cli.verbs.exporter.endpoint import METRICS, ExporterPages
 from cli.verbs.exporter.families import LABELS
 from cli.verbs.exporter.newest_page import ClusterMetrics, NewestPage, now_ms
-from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions
+from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions, SampleLevel
 from cli.verbs.exporter.page import PageLimits
 from cli.web_guard import Guard, guard_of
 from cli.web_guard_options import refuse_guard
@@ -63,7 +63,14 @@ def export(options: ExporterOptions, push: PushOptions, source: SourceOptions) -
     )
     sources: dict[str | None, SourceOptions] = {name: of_cluster(source, name) for name in source.clusters}
     sources = sources or {None: source}
-    limits = PageLimits(per=options.per, max_series=options.max_series)
+    if options.owner is not None and options.per is not SampleLevel.PARTITION:
+        raise UsageError("--owner is a label of partitions: add --per partition")
+    limits = PageLimits(
+        per=options.per,
+        max_series=options.max_series,
+        owner=options.owner,
+        owner_limit=options.owner_limit,
+    )
     counts = None if receiver is None else PushCounts()
     newest = NewestPage(limits, interval_ms, [*sources], labels, counts)
     pusher = None if receiver is None else Pusher(receiver, newest.pushed, notice, counts)

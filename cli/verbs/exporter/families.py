@@ -400,8 +400,9 @@ OF_PARTITIONS: tuple[MetricFamily[PartitionLag, float | None], ...] = (
 )
 FAMILIES: tuple[AnyFamily, ...] = (READABLE, UNREAD, *OF_GROUPS, *OF_TOPICS, *OF_PARTITIONS)
 CLUSTER = "cluster"  # The label of the context, if there are several
+OWNER = "owner"  # The label of a partition's owner, with --owner
 LABELS = frozenset({
-    *(level.value for level in SampleLevel), *(name for family in FAMILIES for name in family.labels), CLUSTER,
+    *(level.value for level in SampleLevel), *(name for family in FAMILIES for name in family.labels), CLUSTER, OWNER,
     *("version", "implementation", "major", "minor", "patchlevel", "generation"), "le", "quantile",
 })  # fmt: skip
 """The labels of all metrics, also of those of the process, and those that formats reserve."""

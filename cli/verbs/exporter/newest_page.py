@@ -18,6 +18,7 @@ from cli.polls.history import ExporterHistory
 from cli.polls.reading import PollResult
 from cli.verbs.exporter import families
 from cli.verbs.exporter.options import SampleLevel
+from cli.verbs.exporter.owners import Owners
 from cli.verbs.exporter.page import NO_LABELS, MetricsPage, PageLimits, page_of
 
 
@@ -193,6 +194,7 @@ class ClusterMetrics:
     def __init__(self, labels: Mapping[str, str], limits: PageLimits, interval_ms: int) -> None:
         """`labels` are those of all its samples; `interval_ms` is the time between polls."""
         self._labels, self._limits = labels, limits
+        self._owners = Owners(kind=limits.owner, limit=limits.owner_limit) if limits.owner else None
         self._history = ExporterHistory(interval_ms=interval_ms)
         self.shown: tuple[MetricsPage, PollState] = MetricsPage(), PollState()
 
@@ -203,7 +205,7 @@ class ClusterMetrics:
     def put(self, reading: PollResult, started_s: float) -> None:
         """Store the metrics of a poll that started at `started_s` (`time.monotonic`). Only for the polling thread."""
         self._history = self._history.after(reading)
-        page, before = page_of(reading, self._history, self._limits, self._labels), self.state
+        page, before = page_of(reading, self._history, self._limits, self._labels, self._owners), self.state
         state = replace(
             before,
             is_up=True,

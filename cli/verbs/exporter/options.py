@@ -19,6 +19,13 @@ class SampleLevel(Enum):
     PARTITION = "partition"
 
 
+class OwnerName(Enum):
+    """What names the owner of a partition: `--owner`."""
+
+    CLIENT_ID = "client-id"
+    HOST = "host"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterOptions(GuardOptions):
     textfile: Annotated[
@@ -46,6 +53,13 @@ class ExporterOptions(GuardOptions):
         Path | None,
         option("--journal", "Add counters from this journal of kohort record: rebalances by cause.", "FILE"),
     ] = None
+    owner: Annotated[
+        OwnerName | None,
+        option("--owner", "With --per partition: add a label owner, the client id or host of its member."),
+    ] = None
+    owner_limit: Annotated[
+        int, option("--owner-limit", "Maximum number of owners; the label of others is other.", "N", min=1)
+    ] = 1_000
     max_series: Annotated[
         int, option("--max-series", "Maximum number of series; partitions are left out first.", "N", min=1)
     ] = 250_000

@@ -18,7 +18,9 @@ from cli.otlp.message import PushedMetric
 from cli.polls.history import ExporterHistory
 from cli.polls.reading import PolledGroup, PollResult
 from cli.verbs.exporter import families
-from cli.verbs.exporter.options import SampleLevel
+from cli.verbs.exporter.options import OwnerName, SampleLevel
+from cli.verbs.exporter.owners import Owners
+from groups.lag import PartitionLag
 
 NO_LABELS: Mapping[str, str] = {}
 _FASTEST = 1
@@ -30,6 +32,8 @@ _LEVELS = tuple(SampleLevel)
 class PageLimits:
     per: SampleLevel = SampleLevel.TOPIC
     max_series: int
+    owner: OwnerName | None = None
+    owner_limit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +156,25 @@ def _deflated(text: bytes, end: int) -> bytes:
 
 
 def page_of(
-    reading: PollResult, history: ExporterHistory, limits: PageLimits, labels: Mapping[str, str] = NO_LABELS
+    reading: PollResult,
+    history: ExporterHistory,
+    limits: PageLimits,
+    labels: Mapping[str, str] = NO_LABELS,
+    owners: Owners | None = None,
 ) -> MetricsPage:
     """The metrics of a poll within the limits: at the level that exceeds them, the groups last by name are omitted, so
-    that every poll shows the same groups, and all finer levels. `labels` are those of all samples."""
+    that every poll shows the same groups, and all finer levels. `labels` are those of all samples, `owners` give one
+    to those of partitions."""
     shared = "".join(f'{name}="{escaped(value)}",' for name, value in labels.items())
+    poll = _Poll(reading=reading, history=history, owners=owners)
+    if owners is not None:
+        owners.take(row for seen in reading.groups.values() for row in seen.rows)
     packers: dict[families.AnyFamily, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
     left_out = dict.fromkeys(SampleLevel, 0)
     for level in _LEVELS[: _LEVELS.index(limits.per) + 1]:
         for seen in reading.groups.values():
-            samples = _SAMPLES[level](seen, reading, history, f'{shared}group="{escaped(seen.id)}"')
+            samples = _SAMPLES[level](seen, poll, f'{shared}group="{escaped(seen.id)}"')
             count = sum(len(lines) for _, lines in samples)
             is_full = is_full or series + count > limits.max_series
             if is_full:
@@ -179,14 +191,21 @@ def page_of(
 Samples: TypeAlias = list[tuple[families.AnyFamily, list[str]]]  # The lines of some metrics
 
 
-def _of_group(seen: PolledGroup, reading: PollResult, history: ExporterHistory, at: str) -> Samples:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Poll:
+    reading: PollResult
+    history: ExporterHistory
+    owners: Owners | None
+
+
+def _of_group(seen: PolledGroup, poll: _Poll, at: str) -> Samples:
     samples: Samples = []
     _add(samples, families.READABLE, families.READABLE.values(seen.error), at)
     _add(samples, families.UNREAD, families.UNREAD.values(seen.error), at)
     facts = None
     if seen.group is not None:
-        facts = families.GroupFacts(group=seen.group, rows=seen.rows, topics=reading.topics)
-    past = history.groups[seen.id]
+        facts = families.GroupFacts(group=seen.group, rows=seen.rows, topics=poll.reading.topics)
+    past = poll.history.groups[seen.id]
     for family in families.OF_GROUPS:
         if family.of_history:
             _add(samples, family, family.values(past), at)
@@ -204,17 +223,25 @@ def _add(samples: Samples, family: families.AnyFamily, values: families.Values, 
         samples.append((family, [f"{family.sample}{{{at}}} {text(values)}\n"]))
 
 
-def _of_topics(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory, at: str) -> Samples:
+def _of_topics(seen: PolledGroup, _poll: _Poll, at: str) -> Samples:
     by_topic = attrgetter("topic")
     topics = groupby(sorted(seen.rows, key=by_topic), key=by_topic)
     labeled = [(f'{at},topic="{escaped(topic)}"', list(rows)) for topic, rows in topics]
     return [(family, _lines(family, labeled)) for family in families.OF_TOPICS]
 
 
-def _of_partitions(seen: PolledGroup, _reading: PollResult, _history: ExporterHistory, at: str) -> Samples:
+def _of_partitions(seen: PolledGroup, poll: _Poll, at: str) -> Samples:
     topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
-    labeled = [(f'{at},topic="{topics[row.topic]}",partition="{row.partition}"', row) for row in seen.rows]
+    labeled = [
+        (f'{at},topic="{topics[row.topic]}",partition="{row.partition}"{_owner(poll, row)}', row)
+        for row in seen.rows
+    ]
     return [(family, _lines(family, labeled)) for family in families.OF_PARTITIONS]
+
+
+def _owner(poll: _Poll, row: PartitionLag) -> str:
+    owner = None if poll.owners is None else poll.owners.of(row)
+    return "" if owner is None else f',{families.OWNER}="{escaped(owner)}"'
 
 
 def _lines(family: families.AnyFamily, labeled: Sequence[tuple[str, Any]]) -> list[str]:
@@ -225,7 +252,7 @@ def _lines(family: families.AnyFamily, labeled: Sequence[tuple[str, Any]]) -> li
     ]
 
 
-_SAMPLES: Mapping[SampleLevel, Callable[[PolledGroup, PollResult, ExporterHistory, str], Samples]] = {
+_SAMPLES: Mapping[SampleLevel, Callable[[PolledGroup, _Poll, str], Samples]] = {
     SampleLevel.GROUP: _of_group,
     SampleLevel.TOPIC: _of_topics,
     SampleLevel.PARTITION: _of_partitions,

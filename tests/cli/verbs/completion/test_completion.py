@@ -33,7 +33,7 @@ FREE_TEXT = {
     "--stop-at", "--storm", "--time-limit", "--timeout", "--times", "--to", "--to-bootstrap-server",
     "--to-datetime", "--to-offset", "--tolerance", "--topic", "--topic-prefix", "--transaction-time", "--until",
     "--unused-for", "--user", "--validate-regex", "--wait", "--wait-empty", "--watch", "--webhook", "--window",
-    "--label", "--otlp",
+    "--label", "--otlp", "--owner-limit",
 }  # fmt: skip
 """Options with arbitrary values. Any other must have its values in cli/verbs/completion/values.py."""
 
