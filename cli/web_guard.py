@@ -22,6 +22,8 @@ from groups.yaml_files import TreeError
 from wire.client.errors import InvalidAddress, TlsFailed
 from wire.client.security import TlsSettings
 
+LOGINS = "--token-file, --access or --tls-client-ca"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebLogin:
@@ -100,9 +102,9 @@ class Guard:
         return first
 
 
-def guard_of(options: GuardOptions, default: str, option: str = "--listen") -> Guard:
-    """The guard of the address, `default` if none is given. UsageError: other machines could reach it without TLS and a
-    login, or a file cannot be used."""
+def guard_of(options: GuardOptions, default: str, option: str = "--listen", logins: str = LOGINS) -> Guard:
+    """The guard of the address, `default` if none is given; `logins` are the options that set one up. UsageError: other
+    machines could reach it without TLS and a login, or a file cannot be used."""
     listen = default if options.listen is None else options.listen
     if "://" in listen:
         raise UsageError(f"{option} {listen}: write HOST:PORT; --tls-certificate makes it HTTPS")
@@ -115,16 +117,18 @@ def guard_of(options: GuardOptions, default: str, option: str = "--listen") -> G
     except (InvalidAddress, TreeError, TlsFailed) as error:
         raise UsageError(str(error)) from None
     if login.is_asked_for and tls is None and not address.is_loopback:
-        raise UsageError(_too_open(option, address, "passwords and tokens would be sent in clear text"))
+        raise UsageError(
+            _too_open(option, address, logins, "passwords and tokens would be sent in clear text")
+        )
     if not address.is_loopback and not (login.is_asked_for and tls is not None):
-        raise UsageError(_too_open(option, address, "other machines can reach it"))
+        raise UsageError(_too_open(option, address, logins, "other machines can reach it"))
     return Guard(address=address, login=login, tls=tls, _settings=settings, _loaded=loaded)
 
 
-def _too_open(option: str, address: ListenAddress, why: str) -> str:
+def _too_open(option: str, address: ListenAddress, logins: str, why: str) -> str:
     return (
         f"{option} {address.host}:{address.port}: {why}, which needs TLS (--tls-certificate) and a login "
-        f"(--token-file, --access or --tls-client-ca). Otherwise listen on 127.0.0.1:{address.port}."
+        f"({logins}). Otherwise listen on 127.0.0.1:{address.port}."
     )
 
 

@@ -62,7 +62,7 @@ def main(limits: list[str]) -> int:
     tracked = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     failed = False
     for path in tracked:
-        if path and not path.startswith(NOT_OURS):
+        if (ROOT / path).is_file() and not path.startswith(NOT_OURS):
             for use in find_uses((ROOT / path).read_text(errors="replace")):
                 failed = True
                 print(f"{path}:{use.line}: {use.word}: write {use.instead}")

@@ -5,6 +5,7 @@ bytes: SOURCE_DATE_EPOCH is the time of the commit unless it is set."""
 import gzip
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ DIST = ROOT / "dist"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 VERSION: str = PROJECT["project"]["version"]
 PACKAGES = [name.rstrip("*") for name in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]]
+PAGES = "cli/verbs/mcp/docs"  # A link to docs
 NEVER = ("tests/", "benchmarks/", ".ci/", ".github/")
 BESIDES = {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "PKG-INFO"}
 """What the sdist has next to the packages."""
@@ -63,7 +65,7 @@ def build(directory: Path, environment: Mapping[str, str]) -> tuple[Path, Path]:
         for name in _tracked():
             copy = Path(source) / name
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, copy)
+            shutil.copy(ROOT / name, copy, follow_symlinks=False)
         os.environ["SOURCE_DATE_EPOCH"] = environment["SOURCE_DATE_EPOCH"]  # click-man dates its pages by it
         man.write(Path(source) / "man")
         run("build", "--no-isolation", "--sdist", "--outdir", str(directory), source, environment=environment)
@@ -127,8 +129,16 @@ def _strangers(kind: str, names: Iterable[str]) -> list[str]:
 
 
 def sources() -> set[str]:
-    """Every file that git has in the folders of the packages: code, py.typed and data."""
-    return {name for name in _tracked() if name.split("/")[0] in PACKAGES}
+    """Every file that git has in the folders of the packages: code, py.typed and data; and the pages and schemas that
+    `kohort mcp` serves."""
+    names = _tracked()
+    pages = {
+        name
+        for name in names
+        if re.fullmatch(r"docs/((explanation/|migrate/|runbooks/)?[^/]+\.md|schemas/.+\.json)", name)
+    }
+    code = {name for name in names if name.split("/")[0] in PACKAGES}
+    return code - {PAGES} | {f"{PAGES}{page.removeprefix('docs')}" for page in pages}
 
 
 def installed(package: Path) -> None:
@@ -183,7 +193,7 @@ def run(module: str, *arguments: str, environment: Mapping[str, str] | None = No
 
 
 def _tracked() -> list[str]:
-    return [name for name in _output("git", "ls-files", "-z").split("\0") if name and (ROOT / name).is_file()]
+    return [name for name in _output("git", "ls-files", "-z").split("\0") if name and (ROOT / name).exists()]
 
 
 def _output(*command: str, cwd: Path = ROOT, environment: Mapping[str, str] | None = None) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cli.web_guard import Guard
 
 EXTRA = "mcp"
+LOGINS = "--token-file or --access"
 
 
 def serve_agents(options: McpOptions, access: McpGuard, source: SourceOptions) -> None:
@@ -84,11 +85,9 @@ def guard_of_http(http: str | None, access: McpGuard) -> "Guard | None":
     from cli.web_guard import guard_of
 
     listen = f"127.0.0.1:{http}" if http.isdecimal() else http
-    guard = guard_of(replace(access, listen=listen), listen, "--http")
+    guard = guard_of(replace(access, listen=listen), listen, "--http", LOGINS)
     if not guard.login.is_asked_for:
-        raise UsageError(
-            "--http needs --token-file FILE or --access FILE: every user of this machine could connect"
-        )
+        raise UsageError(f"--http needs {LOGINS}: every user of this machine could connect")
     return guard
 
 

@@ -15,15 +15,14 @@ import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 
 from cli.consent import EXPECTED_VARIABLE, digest_of
 from cli.consent import PREVIEW as PREVIEW_NOTICE
 from cli.errors import ExitStatus
 from cli.render.cells import safe_text
-from cli.verbs.help.command import glossary, page_names, page_source, title_of
 from cli.verbs.mcp.child import CommandAnswer, CommandRunner
+from cli.verbs.mcp.resources import list_resources, read_resource
 from cli.verbs.mcp.results import DATA, DocumentPage, as_safe, has_items, pages_of, shown, text_of
 from cli.verbs.mcp.tools import (
     CHANGING,
@@ -132,8 +131,8 @@ class AgentServer:
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_list_resources=_list_resources,
-            on_read_resource=_read_resource,
+            on_list_resources=list_resources,
+            on_read_resource=read_resource,
         )
 
     @cached_property
@@ -246,32 +245,6 @@ def _plan_file(directory: Path, plan: object) -> str:
             "there is no such plan: call the tool plan for one group, and give the id that it reports"
         )
     return str(file)
-
-
-async def _list_resources(
-    _context: ServerRequestContext, _params: types.PaginatedRequestParams | None
-) -> types.ListResourcesResult:
-    resources = [
-        types.Resource(name=uri.rpartition("/")[2], title=title_of(text), uri=uri, mime_type="text/markdown")
-        for uri, text in _resources().items()
-    ]
-    return types.ListResourcesResult(resources=resources)
-
-
-async def _read_resource(
-    _context: ServerRequestContext, params: types.ReadResourceRequestParams
-) -> types.ReadResourceResult:
-    text = _resources().get(params.uri)
-    if text is None:
-        raise MCPError(code=types.INVALID_PARAMS, message=f"there is no resource {shown(params.uri)}")
-    content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
-    return types.ReadResourceResult(contents=[content])
-
-
-def _resources() -> dict[str, str]:
-    """The pages of `kohort help`, by address."""
-    pages = {f"kohort://help/{name}": page_source(name) for name in page_names()}
-    return pages | {"kohort://glossary": glossary()}
 
 
 def _check(arguments: Mapping[str, object], schema: dict[str, object]) -> None:

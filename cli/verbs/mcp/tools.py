@@ -184,6 +184,6 @@ def _schema(parameter: CommandParameter) -> dict[str, object]:
 
 @cache
 def _file(name: str) -> dict[str, object]:
-    text = files("cli.verbs.mcp").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
+    text = files("cli.verbs.mcp").joinpath("docs", "schemas", f"{name}.json").read_text(encoding="utf-8")
     schema: dict[str, object] = json.loads(text)
     return schema

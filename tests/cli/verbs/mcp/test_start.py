@@ -43,10 +43,11 @@ def test_without_the_extra_the_command_that_installs_it_is_named(
         ("--allow delete --groups (", "--groups"),
         ("--contexts a,b --embedded {}", "cannot be used together"),
         ("--contexts no-such", "no-such"),
-        ("--http 0", "--http needs --token-file FILE or --access FILE"),
+        ("--http 0", "--http needs --token-file or --access: every user"),
         (
             "--http 0.0.0.0:0 --token-file {}/token",
-            "--http 0.0.0.0:0: passwords and tokens would be sent in clear",
+            "--http 0.0.0.0:0: passwords and tokens would be sent in clear text, which needs TLS (--tls-certificate) "
+            "and a login (--token-file or --access)",
         ),
         ("--http x:y:z --token-file {}/token", "x:y:z"),
         ("--http 0 --token-file {}/missing", "--token-file"),

@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 from mcp_types import TextResourceContents
 
 from cli.options import SourceOptions
 from cli.verbs.help.command import page_names, page_source
 from cli.verbs.mcp.options import McpOptions
+from cli.verbs.mcp.resources import FOLDERS
+from cli.verbs.mcp.results import PAGE
 from cli.verbs.mcp.tools import READING
 from tests.cli.verbs.mcp.agents import (
     Course,
@@ -19,6 +22,7 @@ from tests.cli.verbs.mcp.agents import (
     refused,
     text,
 )
+from tests.docs.pages import DOCS
 from tests.support.long import LONG
 
 
@@ -68,11 +72,41 @@ WRONG: tuple[tuple[str, dict[str, object], str], ...] = (
 
 
 async def see_resources(client: Client) -> None:
-    resources = (await client.list_resources()).resources
-    assert [resource.name for resource in resources] == [*page_names(), "glossary"]
-    (page,) = (await client.read_resource("kohort://help/epochs")).contents
+    """All have a title and a description, and their pages together the whole text."""
+    resources = {resource.uri: resource for resource in (await client.list_resources()).resources}
+    docs = {
+        f"kohort://docs/{page.relative_to(DOCS).as_posix()}": page
+        for folder in FOLDERS
+        for page in (DOCS / folder).glob("*.md")
+    }
+    assert {*docs, "kohort://glossary", *(f"kohort://help/{name}" for name in page_names())} == {*resources}
+    assert [
+        uri for uri, resource in resources.items() if not resource.title or not resource.description
+    ] == []
+    assert await read(client, "kohort://help/epochs") == page_source("epochs")
+    uri = "kohort://docs/reference.md"
+    pages = [await read(client, f"{uri}{page}") for page in ("", "?page=2", "?page=3")]
+    ends = [f"\n(page {number} of 3; next page: {uri}?page={number + 1})\n" for number in (1, 2)]
+    bodies = [page.removesuffix(end) for page, end in zip(pages, [*ends, ""], strict=True)]
+    assert "".join(bodies) == docs[uri].read_text()
+    assert max(map(len, bodies)) <= PAGE
+    assert all(map(str.endswith, pages, ends))
+    for wrong in (
+        "kohort://docs/none.md",
+        f"{uri}?page=4",
+        f"{uri}?page=0",
+        "kohort://docs/../pyproject.toml",
+        "file:///etc/passwd",
+        "",
+    ):
+        with pytest.raises(MCPError, match="there is no resource"):
+            await client.read_resource(wrong)
+
+
+async def read(client: Client, uri: str) -> str:
+    (page,) = (await client.read_resource(uri)).contents
     assert isinstance(page, TextResourceContents)
-    assert page.text == page_source("epochs")
+    return page.text
 
 
 def test_all_tools_over_http(sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,6 +114,7 @@ def test_all_tools_over_http(sample: Path, tmp_path: Path, capsys: pytest.Captur
 
 
 async def see_some(client: Client) -> None:
+    assert {tool.name for tool in (await client.list_tools()).tools} == {tool.name for tool in READING}
     await answer(client, "list")
     assert "no such group" in await refused(client, "describe", groups=["nothing"])
     await see_resources(client)
