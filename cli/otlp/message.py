@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
-    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, NumberDataPoint
+    from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 
 MOST_POINTS = 10_000  # In one message, about 1 MB: receivers take 4 MB or more
 
@@ -36,9 +36,16 @@ def messages_of(
                 message, count, target = _message(), 0, None
             if target is None:
                 target = _add_metric(message, metric)
-            _fill(_point_of(target, is_counter=metric.is_counter), labels, value, now_ns)
-            if metric.is_counter:
-                target.sum.data_points[-1].start_time_unix_nano = started_ns
+            point = (target.sum if metric.is_counter else target.gauge).data_points.add()
+            point.time_unix_nano = now_ns
+            point.start_time_unix_nano = started_ns if metric.is_counter else 0
+            if isinstance(value, int):
+                point.as_int = int(value)  # protobuf takes no bool
+            else:
+                point.as_double = value
+            for name, text in labels.items():
+                attribute = point.attributes.add()
+                attribute.key, attribute.value.string_value = name, text
             count += 1
     if count:
         yield message.SerializeToString()
@@ -65,19 +72,3 @@ def _add_metric(message: ExportMetricsServiceRequest, metric: PushedMetric) -> M
         added.sum.is_monotonic = True
         added.sum.aggregation_temporality = AGGREGATION_TEMPORALITY_CUMULATIVE
     return added
-
-
-def _point_of(metric: Metric, *, is_counter: bool) -> NumberDataPoint:
-    point: NumberDataPoint = (metric.sum if is_counter else metric.gauge).data_points.add()
-    return point
-
-
-def _fill(point: NumberDataPoint, labels: Mapping[str, str], value: float, now_ns: int) -> None:
-    point.time_unix_nano = now_ns
-    if isinstance(value, int):
-        point.as_int = int(value)  # protobuf takes no bool
-    else:
-        point.as_double = value
-    for name, text in labels.items():
-        attribute = point.attributes.add()
-        attribute.key, attribute.value.string_value = name, text

@@ -22,9 +22,6 @@ class PushOptions:
             "--otlp-header", "A file with a header for it: Authorization: Bearer SECRET; repeatable.", "FILE"
         ),
     ] = None
-    otlp_ca: Annotated[
-        Path | None, _pushing("--otlp-ca", "Authorities to trust for an https receiver, PEM.", "FILE")
-    ] = None
     otlp_insecure: Annotated[
         bool, _pushing("--otlp-insecure", "Allow http to another machine, in clear text.")
     ] = False

@@ -3,25 +3,20 @@ in no message."""
 
 from __future__ import annotations
 
-import http.client
-import ssl
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from gzip import compress
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from cli.errors import UsageError
 from cli.otlp.options import PushOptions
+from cli.posting import PostFailed, post
 from cli.secret_files import header_of, reason
-from wire.client.commands import clipped, excerpt, masked
+from coordinator.server.security.addresses import ListenAddress
+from wire.client.commands import clipped, masked
 from wire.extras import install_command, is_installed
 
 PATH = "/v1/metrics"
-ANSWER_WITHIN_S = 10
-_MOST_OF_ANSWER = 65_536
 
 
 class PushFailed(Exception):
@@ -32,7 +27,6 @@ class PushFailed(Exception):
 class Receiver:
     url: SplitResult
     headers: tuple[Path, ...] = ()  # Files with a line `Name: value`
-    ca: Path | None = None
 
     @property
     def name(self) -> str:
@@ -43,64 +37,43 @@ class Receiver:
         """Raises PushFailed."""
         try:
             headers = dict(map(header_of, self.headers))
-            context = ssl.create_default_context(cafile=self.ca) if self.url.scheme == "https" else None
         except (OSError, ValueError) as error:
-            raise PushFailed(f"a file of --otlp-header or --otlp-ca: {reason(error)}") from None
+            raise PushFailed(f"--otlp-header: {reason(error)}") from None
         secrets = [
             *headers.values(),
             *(value.rpartition(" ")[2] for value in headers.values()),
             self.url.query,
         ]
-        headers |= {
-            "Content-Type": "application/x-protobuf",
-            "Content-Encoding": "gzip",
-            "User-Agent": "kohort",
-        }
-        opener = urllib.request.build_opener(_NoRedirects, urllib.request.HTTPSHandler(context=context))
-        request = urllib.request.Request(self.url.geturl(), compress(message, 1), headers)  # noqa: S310
+        headers |= {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
         try:
-            with opener.open(request, timeout=ANSWER_WITHIN_S) as answer:
-                rejected = _rejected(answer.read(_MOST_OF_ANSWER))
-        except urllib.error.HTTPError as error:
-            with error:
-                raise PushFailed(f"it answers {error.code} {masked(error.reason, secrets)}") from None
-        except urllib.error.URLError as error:
-            raise PushFailed(clipped(masked(str(error.reason), secrets))) from None
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            text = clipped(masked(str(error), secrets))
-            raise PushFailed(text or type(error).__name__) from None
+            rejected = _rejected(post(self.url.geturl(), compress(message, 1), headers))
+        except PostFailed as error:
+            raise PushFailed(clipped(masked(str(error), secrets))) from None
         if rejected is not None:
             count, why = rejected
-            raise PushFailed(f"it rejects {count:,} points: {excerpt(why.encode(), secrets)}")
+            raise PushFailed(f"it rejects {count:,} points: {clipped(masked(why, secrets))}")
 
 
 def receiver_of(options: PushOptions) -> Receiver | None:
     """The receiver of `--otlp`; None without one. UsageError: an option is invalid, or the extra is not installed."""
     if options.otlp is None:
-        for name in ("otlp_header", "otlp_ca", "otlp_insecure"):
-            if getattr(options, name):
-                raise UsageError(f"--{name.replace('_', '-')} needs --otlp URL")
+        if options.otlp_header or options.otlp_insecure:
+            raise UsageError("--otlp-header and --otlp-insecure need --otlp URL")
         return None
     url = _url_of(options.otlp)
-    if url.scheme == "http" and not (options.otlp_insecure or _is_loopback(url.hostname or "")):
+    if url.scheme == "http" and not (options.otlp_insecure or is_loopback(url.hostname or "")):
         raise UsageError(
             f"--otlp http://{url.netloc}: metrics would leave this machine in clear text: use https, or allow it with "
             "--otlp-insecure"
         )
     if not is_installed("otlp"):
         raise UsageError(f"--otlp needs another package: {install_command('otlp')}")
-    files = tuple(options.otlp_header or ())
-    for file in files:
+    for file in options.otlp_header or ():
         try:
             header_of(file)
         except (OSError, ValueError) as error:
             raise UsageError(f"--otlp-header {file}: {reason(error)}") from None
-    if options.otlp_ca is not None:
-        try:
-            ssl.create_default_context(cafile=options.otlp_ca)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"--otlp-ca {options.otlp_ca}: {reason(error)}") from None
-    return Receiver(url=url, headers=files, ca=options.otlp_ca)
+    return Receiver(url=url, headers=tuple(options.otlp_header or ()))
 
 
 def _url_of(text: str) -> SplitResult:
@@ -119,11 +92,8 @@ def _url_of(text: str) -> SplitResult:
     return url._replace(path=url.path.rstrip("/") or PATH, fragment="")
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def is_loopback(host: str) -> bool:
+    return host == "localhost" or ListenAddress(host=host, port=0).is_loopback
 
 
 def _rejected(answer: bytes) -> tuple[int, str] | None:
@@ -137,10 +107,3 @@ def _rejected(answer: bytes) -> tuple[int, str] | None:
         raise PushFailed("it does not answer in OTLP") from None
     success = response.partial_success
     return (success.rejected_data_points, success.error_message) if success.rejected_data_points else None
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would send the secret headers to another host."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None

@@ -150,8 +150,7 @@ def test_addresses_and_files(tmp_path: Path) -> None:
     file.write_text(json.dumps("s3cret"))
     for options in (
         PushOptions(otlp="https://h", otlp_header=[file]),
-        PushOptions(otlp="https://h", otlp_ca=file),
-        PushOptions(otlp="https://h", otlp_ca=tmp_path / "none"),
+        PushOptions(otlp="https://h", otlp_header=[tmp_path / "none"]),
         PushOptions(otlp_header=[file]),
     ):
         with pytest.raises(UsageError, match="--otlp") as refused:

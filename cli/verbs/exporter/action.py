@@ -27,10 +27,9 @@ from cli.sources.journal.reader import JournalReader
 from cli.sources.journal.schema import JournalError
 from cli.times import milliseconds
 from cli.verbs.exporter.endpoint import METRICS, ExporterPages
-from cli.verbs.exporter.families import LABELS
 from cli.verbs.exporter.newest_page import ClusterMetrics, NewestPage, now_ms
 from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions, SampleLevel
-from cli.verbs.exporter.page import PageLimits
+from cli.verbs.exporter.page import LABELS, PageLimits
 from cli.web_guard import Guard, guard_of
 from cli.web_guard_options import refuse_guard
 from coordinator.server.listener import CannotListen

@@ -179,7 +179,7 @@ UNREAD = MetricFamily[str | None, Values](
     labels=("error",),
     values=lambda error: None if error is None else {(error,): 1},
 )
-OF_JOURNALS: tuple[AnyFamily, ...] = (
+OF_JOURNALS: tuple[AnyFamily, ...] = (  # Of the journal of `kohort record`, which pushes them too
     _of_history(
         "kohort_group_recorded_rebalances",
         "Rebalances by cause since the journal of kohort record was begun; only with --journal.",
@@ -195,7 +195,6 @@ OF_JOURNALS: tuple[AnyFamily, ...] = (
         kind=Kind.COUNTER,
     ),
 )
-"""Counters of the journal of `kohort record`, which it pushes too."""
 OF_GROUPS: tuple[AnyFamily, ...] = (
     _of_facts(
         "kohort_group",
@@ -399,10 +398,3 @@ OF_PARTITIONS: tuple[MetricFamily[PartitionLag, float | None], ...] = (
     ),
 )
 FAMILIES: tuple[AnyFamily, ...] = (READABLE, UNREAD, *OF_GROUPS, *OF_TOPICS, *OF_PARTITIONS)
-CLUSTER = "cluster"  # The label of the context, if there are several
-OWNER = "owner"  # The label of a partition's owner, with --owner
-LABELS = frozenset({
-    *(level.value for level in SampleLevel), *(name for family in FAMILIES for name in family.labels), CLUSTER, OWNER,
-    *("version", "implementation", "major", "minor", "patchlevel", "generation"), "le", "quantile",
-})  # fmt: skip
-"""The labels of all metrics, also of those of the process, and those that formats reserve."""

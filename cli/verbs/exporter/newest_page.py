@@ -16,10 +16,9 @@ from cli.otlp.message import PushedMetric
 from cli.otlp.pusher import PushCounts
 from cli.polls.history import ExporterHistory
 from cli.polls.reading import PollResult
-from cli.verbs.exporter import families
 from cli.verbs.exporter.options import SampleLevel
 from cli.verbs.exporter.owners import Owners
-from cli.verbs.exporter.page import NO_LABELS, MetricsPage, PageLimits, page_of
+from cli.verbs.exporter.page import CLUSTER, NO_LABELS, MetricsPage, PageLimits, page_of
 
 
 def now_ms() -> int:
@@ -58,7 +57,7 @@ class OwnFamily:
         """The values of each cluster, with its name as a label unless that is None."""
         make = CounterMetricFamily if self.counts else GaugeMetricFamily
         names = [
-            *([] if None in states else [families.CLUSTER]),
+            *([] if None in states else [CLUSTER]),
             *([] if self.label is None else [self.label]),
         ]
         metric = make(self.name, self.help, labels=names)
@@ -240,9 +239,7 @@ class NewestPage:
         """`clusters` are the values of that label; None, the only one, if there is no such label. `labels` are those
         that the user adds. `counts` are those of pushes, if there are any."""
         self.clusters = {
-            name: ClusterMetrics(
-                labels if name is None else {**labels, families.CLUSTER: name}, limits, interval_ms
-            )
+            name: ClusterMetrics(labels if name is None else {**labels, CLUSTER: name}, limits, interval_ms)
             for name in clusters
         }
         metrics = OwnMetrics(lambda: {name: one.state for name, one in self.clusters.items()}, now_ms, counts)

@@ -22,6 +22,13 @@ from cli.verbs.exporter.options import OwnerName, SampleLevel
 from cli.verbs.exporter.owners import Owners
 from groups.lag import PartitionLag
 
+CLUSTER = "cluster"  # The label of the context, if there are several
+OWNER = "owner"  # The label of a partition's owner, with --owner
+_OF_PROCESS = ("version", "implementation", "major", "minor", "patchlevel", "generation")
+LABELS = {"le", "quantile", CLUSTER, OWNER, *_OF_PROCESS, *(level.value for level in SampleLevel)}.union(
+    *(family.labels for family in families.FAMILIES)
+)
+"""The labels of all metrics, also of those of the process, and those that formats reserve."""
 NO_LABELS: Mapping[str, str] = {}
 _FASTEST = 1
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -241,7 +248,7 @@ def _of_partitions(seen: PolledGroup, poll: _Poll, at: str) -> Samples:
 
 def _owner(poll: _Poll, row: PartitionLag) -> str:
     owner = None if poll.owners is None else poll.owners.of(row)
-    return "" if owner is None else f',{families.OWNER}="{escaped(owner)}"'
+    return "" if owner is None else f',{OWNER}="{escaped(owner)}"'
 
 
 def _lines(family: families.AnyFamily, labeled: Sequence[tuple[str, Any]]) -> list[str]:

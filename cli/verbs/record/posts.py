@@ -3,13 +3,9 @@ after it. What was sent, or given up, is noted; the journal has the rest, and a 
 
 from __future__ import annotations
 
-import http.client
 import shlex
-import ssl
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,11 +15,11 @@ from threading import Event, Thread
 from urllib.parse import urlsplit
 
 from cli.errors import UsageError
+from cli.posting import PostFailed, post
 from cli.secret_files import header_of, reason
 from groups.counts import counted
 
 HOUR_S = 3_600
-ANSWER_WITHIN_S = 10
 COMMAND_WITHIN_S = 60
 MOST_WAITING = 1_000
 RETRY_AFTER_S = (1, 5, 30, 120)
@@ -135,24 +131,16 @@ class Sender:
     def _post(self, document: str) -> str:
         """Post a document; why it failed, empty if it did not."""
         receivers = self._receivers
-        headers = {"Content-Type": "application/json", "User-Agent": "kohort"}
+        headers = {"Content-Type": "application/json"}
         try:
             if receivers.header is not None:
-                name, value = header_of(receivers.header)
-                headers[name] = value
-            url = receivers.webhook or ""
-            request = urllib.request.Request(url, document.encode(), headers)  # noqa: S310  (checked by `of`)
-            with _OPENER.open(request, timeout=ANSWER_WITHIN_S) as answer:
-                answer.read(1)
+                headers |= [header_of(receivers.header)]
+            post(receivers.webhook or "", document.encode(), headers)
             return ""
-        except urllib.error.HTTPError as error:
-            return f"{receivers.webhook} answers {error.code} {error.reason}"
-        except urllib.error.URLError as error:
-            return f"{receivers.webhook}: {error.reason}"
-        except (OSError, http.client.HTTPException, ssl.SSLError) as error:
+        except PostFailed as error:
             return f"{receivers.webhook}: {error}"
-        except ValueError as error:
-            return f"--webhook-header: {error}"
+        except (OSError, ValueError) as error:
+            return f"--webhook-header: {reason(error)}"
 
     def _execute(self, document: str) -> None:
         command = self._receivers.command
@@ -172,13 +160,3 @@ class Sender:
         else:
             if done.returncode:
                 self._report(f"--on-finding: {command[0]} ended with status {done.returncode}")
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would send the secret header to another host."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
-_OPENER = urllib.request.build_opener(_NoRedirects)

@@ -28,7 +28,7 @@ from cli.sources.journal.schema import default_journal
 from cli.sources.journal.writer import CannotWrite, JournalWriter
 from cli.stopping import StopFlag, finishing
 from cli.times import milliseconds, moment
-from cli.verbs.exporter.families import LABELS
+from cli.verbs.exporter.page import LABELS
 from cli.verbs.record.following import PAUSES_S, Follower, Lost, RecordedCluster
 from cli.verbs.record.observer import Observer, SeenState
 from cli.verbs.record.options import RecordOptions

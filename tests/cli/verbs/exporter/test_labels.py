@@ -6,9 +6,9 @@ import pytest
 
 from cli.errors import UsageError
 from cli.metric_labels import parse_labels
-from cli.verbs.exporter.families import LABELS
 from cli.verbs.exporter.options import OwnerName
 from cli.verbs.exporter.owners import Owners
+from cli.verbs.exporter.page import LABELS
 from groups.lag import PartitionLag
 from groups.model import Client, Member
 from tests.cli.command import Kohort
