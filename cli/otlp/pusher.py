@@ -61,7 +61,7 @@ class Pusher:
         self.counts.failures += 1
         self._failed_since += 1
         if self._failed_since == 1:
-            self._report(f"--otlp {self._receiver.name}: {why}; the failures that follow are only counted")
+            self._report(f"--otlp {self._receiver.name}: {why}")
 
     def finish(self, within_s: float = 3.0) -> None:
         """Wait a little for a push that is under way."""

@@ -62,7 +62,7 @@ def record_cluster(options: RecordOptions, push: PushOptions, source: SourceOpti
     receivers = Receivers.of(options.webhook, options.webhook_header, options.on_finding, options.per_hour)
     otlp = receiver_of(push)
     if push.label and otlp is None:
-        raise UsageError("--label is for what --otlp pushes, which is not given")
+        raise UsageError("--label needs --otlp URL")
     labels = parse_labels(push.label or (), LABELS)
     limits = _Limits(
         keep_ms=milliseconds(options.keep, "--keep", unit=None),
