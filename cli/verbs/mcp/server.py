@@ -1,15 +1,14 @@
 """What the server answers to an agent. The tables of tools are in `tools`; a call is a command in `child`."""
 
-import hmac
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from secrets import token_bytes, token_hex
+from secrets import token_hex
+from typing import TypeVar
 
 import anyio
 import mcp_types as types
@@ -23,7 +22,7 @@ from cli.errors import ExitStatus
 from cli.render.cells import safe_text
 from cli.verbs.mcp.child import CommandAnswer, CommandRunner
 from cli.verbs.mcp.resources import list_resources, read_resource
-from cli.verbs.mcp.results import DATA, DocumentPage, as_safe, has_items, pages_of, shown, text_of
+from cli.verbs.mcp.results import DATA, DocumentPage, as_safe, items_of, pages_of, shown, text_of
 from cli.verbs.mcp.tools import (
     CHANGING,
     PLAN,
@@ -37,7 +36,9 @@ from cli.verbs.mcp.tools import (
 
 AGENT_VARIABLE = "KOHORT_AGENT"
 MOST_AGENT = 80  # Characters of the name by which an agent's program calls itself
-MOST_KEPT = 16  # Documents of which pages are left
+MOST_KEPT, MOST_PREVIEWS = 16, 1_000  # Documents of which pages are left; digests
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 HANG_UP_S = 0.5  # Within this time a client that has hung up is noticed
 PREVIEW, EXECUTE = "_preview", "_execute"
 STEPS = {
@@ -60,7 +61,7 @@ class AllowedChanges:
     tools: Sequence[AgentTool] = ()
     pattern: str = ""
     matches: Callable[[str], bool] = lambda _: False
-    _key: bytes = field(default_factory=lambda: token_bytes(16))
+    previews: dict[tuple[str, str], None] = field(default_factory=dict)  # By tool and digest
 
     def check(self, data: Mapping[str, object]) -> None:
         """Raises CallFailed: arguments or a document name a group that may not be changed, or a change of no group."""
@@ -72,32 +73,24 @@ class AllowedChanges:
                 allowed = f"--groups allows groups that match {shown(self.pattern)}"
                 raise CallFailed(f"{shown(group)} may not be changed: {allowed}")
 
-    def sealed(self, tool: AgentTool, digest: str) -> str:
-        """The digest of a preview as an agent gets it, which it cannot make itself."""
-        return digest + hmac.digest(self._key, f"{tool.name} {digest}".encode(), "sha256").hex()[:16]
-
-    def opened(self, tool: AgentTool, sealed: str) -> str:
-        """Raises CallFailed: it was not sealed here, for this tool."""
-        digest = sealed[:16]
-        if not hmac.compare_digest(self.sealed(tool, digest).encode(), sealed.encode(errors="replace")):
+    def check_digest(self, tool: AgentTool, digest: str) -> None:
+        """Raises CallFailed: no preview of this tool had it."""
+        if (tool.name, digest) not in self.previews:
             raise CallFailed(f"no preview had this digest: call {tool.name}{PREVIEW}, and read what it shows")
-        return digest
 
 
 class KeptPages:
     """The newest documents of which pages are left to read."""
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[str, Sequence[DocumentPage]] = OrderedDict()
+        self._pages: dict[str, Sequence[DocumentPage]] = {}
 
     def keep(self, pages: Sequence[DocumentPage]) -> str | None:
         """The cursor of the second page, which cannot be guessed; None if there is one page."""
         if len(pages) < 2:
             return None
         name = token_hex(4)
-        self._pages[name] = pages
-        if len(self._pages) > MOST_KEPT:
-            self._pages.popitem(last=False)
+        _keep(self._pages, name, pages, MOST_KEPT)
         return f"{name}.2"
 
     def at(self, cursor: str) -> tuple[DocumentPage, str | None]:
@@ -112,13 +105,17 @@ class KeptPages:
         return pages[page - 1], f"{name}.{page + 1}" if page < len(pages) else None
 
 
+def _keep(kept: dict[Key, Value], key: Key, value: Value, most: int) -> None:
+    kept[key] = value
+    if len(kept) > most:
+        del kept[next(iter(kept))]
+
+
 @dataclass(kw_only=True)
 class AgentServer:
     """The tools and resources."""
 
-    sources: Mapping[
-        str, Sequence[str]
-    ]  # The words that name the source, by context; the only one has no name
+    sources: Mapping[str, Sequence[str]]  # Words that name the source, by context; the only one has no name
     runner: CommandRunner
     plans: Path  # A directory
     changes: AllowedChanges
@@ -153,20 +150,19 @@ class AgentServer:
     async def _list_tools(
         self, _context: ServerRequestContext, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[self._declared(name, tool) for name, tool in self.tools.items()])
-
-    def _declared(self, name: str, tool: AgentTool) -> types.Tool:
-        step = name.removeprefix(tool.name)
-        reads = step != EXECUTE
-        return types.Tool(
-            name=name,
-            description=tool.summary + STEPS.get(step, ""),
-            input_schema=self._schema(name),
-            output_schema=output_schema(tool),
-            annotations=types.ToolAnnotations(
-                read_only_hint=reads, destructive_hint=not reads, open_world_hint=False
-            ),
-        )
+        tools = []
+        for name, tool in self.tools.items():
+            step = name.removeprefix(tool.name)
+            hints = types.ToolAnnotations(
+                read_only_hint=step != EXECUTE, destructive_hint=step == EXECUTE, open_world_hint=False
+            )
+            tools.append(
+                types.Tool(
+                    name=name, description=tool.summary + STEPS.get(step, ""), annotations=hints,
+                    input_schema=self._schema(name), output_schema=output_schema(tool),
+                )
+            )  # fmt: skip
+        return types.ListToolsResult(tools=tools)
 
     async def _call_tool(
         self, context: ServerRequestContext, params: types.CallToolRequestParams
@@ -195,7 +191,8 @@ class AgentServer:
             self.changes.check(arguments)
         if "digest" in arguments:
             options += ["--execute", "--yes"]
-            variables[EXPECTED_VARIABLE] = self.changes.opened(tool, str(arguments["digest"]))
+            variables[EXPECTED_VARIABLE] = str(arguments["digest"])
+            self.changes.check_digest(tool, variables[EXPECTED_VARIABLE])
         if PLAN in arguments:
             arguments[PLAN] = _plan_file(self.plans, arguments[PLAN])
         answer = await self.runner.run(words_of(tool, arguments, options), variables)
@@ -219,12 +216,13 @@ class AgentServer:
         if tool.command == PLAN and "group" in document:
             notes.append(f"id of the plan, for gate and rehearse: {_keep_plan(self.plans, document)}")
         if is_preview and answer.status == ExitStatus.DONE:
-            digest = self.changes.sealed(tool, digest_of(document))
+            digest = digest_of(document)
+            _keep(self.changes.previews, (tool.name, digest), None, MOST_PREVIEWS)
             notes.append(
                 f"to make the change: {tool.name}{EXECUTE} with the same arguments and digest {digest}"
             )
         has_failed = answer.status not in (ExitStatus.DONE, ExitStatus.FALSE)
-        is_error = has_failed and (tool in CHANGING or not has_items(pages[0]))
+        is_error = has_failed and (tool in CHANGING or not items_of(pages[0].data)[1])
         return _shown(pages[0], self.pages.keep(pages), notes, is_error=is_error)
 
 

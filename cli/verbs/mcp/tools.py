@@ -1,6 +1,7 @@
-"""The tools that an agent gets: each is a command of Kohort with some of its parameters, of which schemas follow."""
+"""The tools that an agent gets: each is a command of Kohort, whose help and parameters describe it."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -8,8 +9,9 @@ from importlib.resources import files
 from typing import cast
 
 import typer.main
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+from cli.options import CLUSTERS_PANEL, OUTPUT_PANEL, SOURCE_PANEL
 from cli.outline import CommandParameter, command_named, parameters_of
 
 MOST_TEXT = 32_767  # Characters of an id or regex: Kafka stores no longer ones
@@ -17,6 +19,9 @@ MOST_VALUES = 100
 MOST_WORDS = 100_000  # Characters of all arguments: a system runs no longer command lines
 MOST = {"seeds": 100, "add": 1_000}  # Below the maxima of the commands
 PLAN = "plan"
+_SERVER_PANELS = (SOURCE_PANEL, CLUSTERS_PANEL, OUTPUT_PANEL)
+_SERVER_NAMES = ("verbose", "watch", "wait", "jobs", "no_notes", "story")
+_OUTSIDE = re.compile("FILE|DIR|URL|HOST|COMMAND")
 
 
 class CallFailed(Exception):
@@ -26,81 +31,77 @@ class CallFailed(Exception):
 @dataclass(frozen=True, slots=True)
 class AgentTool:
     command: str  # The words of the command
-    summary: str  # For the model: what it answers, and when to ask
-    takes: tuple[str, ...]  # The parameters that the model may set, by their JSON names
-    document: str = ""  # The command whose document it is, if it is another one
+    takes: tuple[str, ...] | None = (
+        None  # Its only arguments, by their JSON names; None: all that are harmless
+    )
 
     @property
     def name(self) -> str:
         return self.command.replace(" ", "_").replace("-", "_")
 
+    @property
+    def summary(self) -> str:
+        """The help of the command, without its examples."""
+        return " ".join((_command(self.command).help or "").partition("\b")[0].split())
 
-_GROUPS = ("groups", "match", "all_groups")
-_FILTERS = ("type", "state", "protocol", "topic")
-_CLIENTS = ("client", "regex", "framework", "concurrency", "bounce_seconds")
+    @property
+    def parameters(self) -> dict[str, CommandParameter]:
+        parameters = {parameter.name: parameter for parameter in parameters_of(_command(self.command))}
+        if self.takes is not None:
+            return {name: parameters[name] for name in self.takes}
+        return {name: parameter for name, parameter in parameters.items() if _is_harmless(parameter)}
+
+
+_READING = f"list lag describe diagnose why validate-regex dry-run {PLAN} rehearse gate what-if journal"
+READING = tuple(map(AgentTool, _READING.split()))
 _TO = ("to_earliest", "to_latest", "to_current", "to_offset", "shift_by", "to_datetime", "by_duration")
-_CHANGES = ("add", "remove", "subscribe", "topic_partitions", "rack", "fail_rack")
-READING = (
-    AgentTool("list", "List consumer groups with type, state, assignor and number of members.",
-              ("match", *_FILTERS, "unused_for")),
-    AgentTool("lag", "Show the lag of groups, in records and in time, with the total. Which groups are behind?",
-              ("groups", "match", *_FILTERS, "only_with_lag"), "list"),
-    AgentTool("describe", "Show members, assignments, committed offsets and lag of groups.",
-              (*_GROUPS, *_FILTERS, "lag_time", "last_commit", "only_with_lag")),
-    AgentTool("diagnose", "Find what is wrong with groups (stuck, lagging, rebalancing), with evidence and remedy. "
-              "Observes a live cluster for some seconds. Start here if something does not work.",
-              (*_GROUPS, *_FILTERS, "for")),
-    AgentTool("why", "Explain why groups rebalanced in a time of the past: who joined, left or crashed, and what was "
-              "not read meanwhile.", (*_GROUPS, "since", "until", "at")),
-    AgentTool("validate-regex", "Check which topics a subscription regex matches, and what changes from the regex "
-              "engine of a client library (from) to that of the broker.", ("patterns", "from")),
-    AgentTool("dry-run", "Compute the assignment that a rebalance would make now, also as if members joined or left.",
-              (*_GROUPS, *_FILTERS, "assignor", "side", "leader", "compare", *_CHANGES)),
-    AgentTool("plan", "Plan the migration of groups to another protocol: blockers, steps, checks, rollback. The plan "
-              "of one group can be given to gate and rehearse.",
-              (*_GROUPS, *_FILTERS, "to", *_CLIENTS, "offline", "reverse", "assignor")),
-    AgentTool("rehearse", "Rehearse a plan on its group in simulated time: the cost of each round, and whether it is "
-              "safe.", (PLAN, "seeds", "seed", "stop_at", "mistakes", "set")),
-    AgentTool("gate", "Check whether a step of a plan is complete, and the next one can start.",
-              (PLAN, "step", "round", "accept_changes")),
-    AgentTool("what-if", "Play the past of groups as it might have been, with another protocol, assignor or setting.",
-              (*_GROUPS, "protocol", "set", "static", "assignor", "assume", "since", "until", "seeds")),
-    AgentTool("journal", "Show which changes were made with Kohort: who changed what, when, and whether it was undone; "
-              "with entry, the values before and after of one.", ("entry", "group", "since", "until", "user")),
-)  # fmt: skip
 CHANGING = (
-    AgentTool("offsets reset", "Reset the committed offsets of groups without members.",
-              ("groups", "topic", "all_topics", *_TO)),
-    AgentTool("offsets delete", "Delete the committed offsets of a topic.", ("groups", "topic", "all_topics")),
-    AgentTool("config set", "Set settings of one group, as NAME=VALUE.", ("group", "values")),
-    AgentTool("config unset", "Remove settings of one group.", ("group", "names")),
-    AgentTool("delete", "Delete groups without members, and their offsets.", ("groups",)),
-    AgentTool("members remove", "Remove dead or stuck members from a group.",
-              ("group", "member", "instance", "client_id", "host", "all", "reason")),
-    AgentTool("undo", "Restore what a change has replaced: the entry of the journal, or the last change of this "
-              "cluster.", ("entry", "partly")),
-)  # fmt: skip
+    AgentTool("offsets reset", ("groups", "topic", "all_topics", *_TO)),
+    AgentTool("offsets delete", ("groups", "topic", "all_topics")),
+    AgentTool("config set", ("group", "values")),
+    AgentTool("config unset", ("group", "names")),
+    AgentTool("delete", ("groups",)),
+    AgentTool("members remove", ("group", "member", "instance", "client_id", "host", "all", "reason")),
+    AgentTool("undo", ("entry", "partly")),
+)
 """What exists only if the server allows it. Groups are named, never selected by a pattern, so that they can be compared
-with what is allowed."""
+with what is allowed: a new option of a command is no argument until it is listed here."""
 ALLOWABLE = {tool.command.replace(" ", "-"): tool for tool in CHANGING}
 """By the names that --allow takes."""
 
 
+@cache
+def _command(name: str) -> TyperCommand:
+    from cli.app import app
+
+    return command_named(cast("TyperGroup", typer.main.get_command(app)), name)
+
+
+def _is_harmless(parameter: CommandParameter) -> bool:
+    """Whether an agent may set it: it names neither a file nor another source, and the server does not set it. A plan
+    is not passed as a file."""
+    if parameter.name == PLAN:
+        return True
+    is_inside = parameter.type != "path" and not _OUTSIDE.search(parameter.metavar or "")
+    return is_inside and parameter.panel not in _SERVER_PANELS and parameter.name not in _SERVER_NAMES
+
+
 def input_schema(tool: AgentTool, more: Mapping[str, object]) -> dict[str, object]:
-    """The JSON schema of a tool's arguments: those of the command, with bounds, and `more` of the server."""
-    parameters = _parameters(tool)
-    required = [name for name, parameter in parameters.items() if _is_required(tool, parameter)]
+    """The JSON schema of a tool's arguments: those of the command, with bounds, and `more` of the server. Required is
+    also what a command only requires if nothing else selects the groups."""
+    known, selected = tool.parameters, {"groups", "patterns"} if "match" not in tool.parameters else set()
+    required = [name for name, parameter in known.items() if parameter.required or name in selected]
     return {
         "type": "object",
-        "properties": {**{name: _schema(parameter) for name, parameter in parameters.items()}, **more},
-        "required": [*required, *(["digest"] if "digest" in more else [])],
+        "properties": {**{name: _schema(parameter) for name, parameter in known.items()}, **more},
+        "required": required + ["digest"] * ("digest" in more),
         "additionalProperties": False,
     }
 
 
 def output_schema(tool: AgentTool) -> dict[str, object]:
     """The schema of a tool's document, complete in itself: what it refers to in other files is part of it."""
-    own = (tool.document or tool.command).replace(" ", "-")
+    own = "list" if tool.name == "lag" else tool.command.replace(" ", "-")
     definitions: dict[str, object] = {}
 
     def inlined(value: object, file: str) -> object:
@@ -131,7 +132,7 @@ def words_of(tool: AgentTool, arguments: Mapping[str, object], more: Iterable[st
     """The command line of a call, whose arguments fit the schema, with `more` options. Values can never be options.
     Raises CallFailed: they are too long for a command line."""
     options, values = [*tool.command.split(), *more], ["--"]
-    for name, parameter in _parameters(tool).items():
+    for name, parameter in tool.parameters.items():
         argument = arguments.get(name)
         for value in argument if isinstance(argument, list) else [argument]:
             if value is None or value is False:
@@ -143,26 +144,6 @@ def words_of(tool: AgentTool, arguments: Mapping[str, object], more: Iterable[st
     if sum(map(len, options + values)) > MOST_WORDS:
         raise CallFailed(f"the arguments are longer than {MOST_WORDS:,} characters: ask for less at once")
     return options + values
-
-
-@cache
-def _parameters_of(command: str) -> dict[str, CommandParameter]:
-    from cli.app import app
-
-    root = typer.main.get_command(app)
-    if not isinstance(root, TyperGroup):
-        raise TypeError(root)
-    return {parameter.name: parameter for parameter in parameters_of(command_named(root, command))}
-
-
-def _parameters(tool: AgentTool) -> dict[str, CommandParameter]:
-    parameters = _parameters_of(tool.command)
-    return {name: parameters[name] for name in tool.takes}
-
-
-def _is_required(tool: AgentTool, parameter: CommandParameter) -> bool:
-    """Also what a command only requires if nothing else selects the groups."""
-    return parameter.required or (parameter.name in ("groups", "patterns") and "match" not in tool.takes)
 
 
 def _schema(parameter: CommandParameter) -> dict[str, object]:

@@ -15,7 +15,7 @@ from tests.cli.offset_rig import OffsetRig
 from tests.cli.verbs.mcp.agents import NAME, answer, found, in_process, over_http, over_stdio, refused, text
 from tests.support.long import LONG
 
-DIGEST = r"digest (\w{32})\n"
+DIGEST = r"digest (\w{16})\n"
 ALL = "offsets-reset,offsets-delete,config-set,config-unset,delete,members-remove,undo"
 OPTIONS = McpOptions(allow=ALL, groups="payments.*|quiet")
 
