@@ -34,7 +34,7 @@ FOR_THE_PROCESS = ("process_", "python_", "kohort_last_poll")
 def test_the_receiver_gets_the_page(kohort: Kohort, sample: Path, tmp_path: Path) -> None:
     header = tmp_path / "header"
     header.write_text("Authorization: Bearer s3cret\n")
-    source = ("--embedded", sample, "--per", "partition", "--label", f"team={LABELS['team']}")
+    source = ("--embedded", sample, "--per", "partition", "--label", f"team2={LABELS['team']}")
     page = Figures.read(kohort.quick("exporter --once", *source).succeeded().stdout).samples
     with receiving() as received:
         line = ("exporter --once --otlp", received.url, "--otlp-header", header)

@@ -142,7 +142,7 @@ class MetricsPage:
             return self._checksums[openmetrics]
 
 
-_LABEL = re.compile(r'([a-zA-Z_]+)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _ESCAPED = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
 
 
