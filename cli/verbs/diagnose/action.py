@@ -11,7 +11,18 @@ from cli.errors import ExitStatus, UsageError
 from cli.findings import finding_data, finding_item, hidden_notes, since_text
 from cli.options import OutputOptions, SelectionOptions, SourceOptions
 from cli.output import notice
-from cli.render.document import VERBOSE, Block, Document, Heading, Table, Text, columns, fields, table_of
+from cli.render.document import (
+    VERBOSE,
+    Block,
+    Document,
+    Heading,
+    Item,
+    Table,
+    Text,
+    columns,
+    fields,
+    table_of,
+)
 from cli.render.lines import Role
 from cli.render.output_format import OutputFormat
 from cli.selection import choose_groups, is_live, opened, without_deleted_groups
@@ -31,7 +42,7 @@ from cli.verbs.watch.recording import read_recording
 from groups.counts import counted, first_names
 from groups.diagnosis.case import Thresholds
 from groups.diagnosis.diagnose import Diagnosis, Health, diagnose
-from groups.findings import Evidence, Figure, Level
+from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
 from groups.progress import STILL_INTERVALS
 from groups.times import duration_text
@@ -229,15 +240,16 @@ def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]
             yield Heading(_verdict_line(diagnosis))
         for finding in diagnosis.findings:
             if finding.level is not Level.NOTE or verbose:
-                details = []
-                if finding.level is Level.ERROR or verbose:
-                    since = (
-                        f"since {since_text(finding)} or earlier; " if finding.since_ms is not None else ""
-                    )
-                    details.append(f"Evidence: {since}{_evidence_text(finding.evidence)}")
-                yield finding_item(finding, *details)
+                is_short = finding.level is not Level.ERROR and not verbose
+                yield finding_item(finding) if is_short else finding_with_evidence(finding)
         if not verbose:
             yield from hidden_notes(_count(diagnosis, Level.NOTE))
+
+
+def finding_with_evidence(finding: Finding, *details: str, source: str = "") -> Item:
+    since = f"since {since_text(finding)} or earlier; " if finding.since_ms is not None else ""
+    evidence = f"Evidence: {since}{_evidence_text(finding.evidence)}"
+    return finding_item(finding, *details, evidence, source=source)
 
 
 def _rules(diagnosis: Diagnosis) -> str:

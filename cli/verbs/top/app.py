@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Thread
@@ -14,6 +14,9 @@ from textual.screen import Screen
 
 from cli.errors import UsageError, is_expected
 from cli.options import SourceOptions
+from cli.render.color import text_lines
+from cli.render.document import Block, Document
+from cli.render.layout import document_lines
 from cli.times import moment
 from cli.verbs.top.choice import opened_group
 from cli.verbs.top.completions import Known
@@ -25,7 +28,6 @@ from cli.verbs.top.screens.cluster import ClusterScreen
 from cli.verbs.top.screens.clusters import ClustersScreen
 from cli.verbs.top.screens.command_line import CommandLine, Opened
 from cli.verbs.top.screens.contexts import ContextsScreen
-from cli.verbs.top.screens.finding import FindingScreen
 from cli.verbs.top.screens.group import GroupScreen
 from cli.verbs.top.screens.groups import GroupsScreen
 from cli.verbs.top.screens.keys import KeysScreen
@@ -50,7 +52,6 @@ SCREENS: dict[str, Callable[..., Screen[None]]] = {
     "group": GroupScreen,
     "member": MemberScreen,
     "partition": PartitionScreen,
-    "finding": FindingScreen,
     "topic": TopicScreen,
     "topics": TopicsScreen,
     "cluster": ClusterScreen,
@@ -314,8 +315,10 @@ class TopApp(LookingApp):
     def action_undo(self) -> None:
         self.run_command(UNDO)
 
-    def show_text(self, title: str, text: str) -> None:
-        self.push_screen(TextScreen(title, text))
+    def show_blocks(self, title: str, blocks: Sequence[Block]) -> None:
+        document = Document(command="top", data={}, blocks=blocks)
+        lines = text_lines(document_lines(document, max(self.size.width - 4, 40)), color=True)
+        self.push_screen(TextScreen(title, "".join(lines)))
 
     def filter_groups(self, text: str) -> None:
         if self._is_changing():

@@ -299,15 +299,3 @@ def finding_lines(one: Finding) -> Iterator[Line]:
     """The problem and the remedy; the widget folds them."""
     yield (Piece(safe_text(one.message)),)
     yield (Piece("What to do: ", Role.HEADING), Piece(safe_text(one.remedy)))
-
-
-def evidence_lines(one: Finding) -> Iterator[Line]:
-    if one.since_ms is not None:
-        yield (Piece("Known since ", Role.FAINT), Piece(format_moment(one.since_ms)))
-    for member in one.members or filter(None, [one.member]):
-        yield (Piece("Member ", Role.FAINT), Piece(safe_text(member)))
-    for name, figure in one.evidence.items():
-        value = ", ".join(map(str, figure)) if isinstance(figure, tuple) else str(figure)
-        yield (Piece(f"{safe_text(name)} ", Role.FAINT), Piece(safe_text(value)))
-    if one.source:
-        yield (Piece("Source ", Role.FAINT), Piece(safe_text(one.source), Role.FAINT))

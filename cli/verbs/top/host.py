@@ -2,12 +2,13 @@
 methods without a body are those of `TopApp`."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from textual.notifications import SeverityLevel
 
 from cli.options import SourceOptions
 from cli.render.cells import safe_text
+from cli.render.document import Block
 from cli.verbs.top.confined import out_of_reach
 from cli.verbs.top.ending import EndingApp
 from cli.verbs.top.moments import ReadPast
@@ -72,8 +73,8 @@ class Host(EndingApp):
             raise ValueError(f"not in a browser: {part} reaches beyond the source of this page")
         return located(command, self.source, self.options, self.sight.past_ms)
 
-    def show_text(self, title: str, text: str) -> None:
-        """Show a text on a separate screen, to be scrolled; with the colors of a terminal."""
+    def show_blocks(self, title: str, blocks: Sequence[Block]) -> None:
+        """Show a text on a separate screen, to be scrolled."""
         raise NotImplementedError
 
     def type_command(self, text: str) -> None:

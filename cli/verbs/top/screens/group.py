@@ -8,6 +8,7 @@ from textual.widget import Widget
 
 from cli.render.cells import cell_text, safe_text
 from cli.render.lines import Line, Piece, Role, folded
+from cli.verbs.diagnose.action import finding_with_evidence
 from cli.verbs.top.grid import WIDEST, Grid
 from cli.verbs.top.group_summary import SETTLED, group_on_screen, summary_lines
 from cli.verbs.top.group_tables import (
@@ -187,4 +188,8 @@ class GroupScreen(SubjectScreen, ActingScreen):
                 topic, number = place_of(event.key)
                 self.app.open_screen("partition", self.group, topic, str(number))
             case "findings":
-                self.app.open_screen("finding", self.group, event.key)
+                if (finding := findings_of(self.app.sight, self.group).get(event.key)) is not None:
+                    names = finding.members or filter(None, [finding.member])
+                    members = [f"Members: {text}"] if (text := ", ".join(names)) else []
+                    item = finding_with_evidence(finding, *members, source=finding.source)
+                    self.app.show_blocks(f"finding of {self.group}", [item])

@@ -8,9 +8,7 @@ from textual.binding import Binding, BindingType
 from cli.errors import CommandError
 from cli.findings import finding_item
 from cli.output import write_file
-from cli.render.color import text_lines
-from cli.render.document import Block, Document
-from cli.render.layout import document_lines
+from cli.render.document import Block
 from cli.verbs.plan.blocks import step_blocks
 from cli.verbs.plan.directory import file_names
 from cli.verbs.plan.files import read_plan
@@ -88,9 +86,7 @@ class PlanScreen(OutputScreen):
         blocks: list[Block] = [finding_item(finding, source=finding.source) for finding in plan.findings]
         for number, step in enumerate(plan.steps, 1):
             blocks += step_blocks(plan, number, step)
-        document = Document(command="plan", data={}, blocks=blocks)
-        lines = text_lines(document_lines(document, max(self.size.width - 4, 40)), color=True)
-        self.app.show_text(f"plan {self.group}: steps and findings", "".join(lines))
+        self.app.show_blocks(f"plan {self.group}: steps and findings", blocks)
 
     def action_gate(self) -> None:
         self._checked = ()  # It is shown again with the step after a gate that opens

@@ -27,7 +27,7 @@ def test_rows_open_members_partitions_topics_and_findings() -> None:
         await top.press("o", "down", "enter")
         await top.wait_for("committed ")
         await top.press("escape", "escape", "f", "enter")
-        await top.wait_for("What to do:")
+        await top.wait_for("Evidence:")
         await top.press("escape", "v")
         await top.wait_for("A=QwErTyUiOpAsDfGhJkLzXc")
         assert top.line_of("payments:0,1").split()[1:] == ["A", "QwErTyUiOpAsDfGhJkLzXc"]
