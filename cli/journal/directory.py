@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from cli.errors import UsageError
+from cli.errors import CommandError, UsageError
 
 VARIABLE = "KOHORT_JOURNAL"
 OFF = "off"  # The value of the variable for no journal
@@ -26,6 +26,16 @@ def journal_directory(named: Path | None = None, environ: Mapping[str, str] | No
             raise UsageError(f"{VARIABLE} is set, but empty: give it a directory or `{OFF}`, or unset it")
         return None if value.strip() == OFF else Path(value)
     return state_directory(environ)
+
+
+def directory_to_read(named: Path | None) -> Path:
+    """The directory to read. Raises UsageError: the journal is off. Raises CommandError: the named one is missing."""
+    directory = journal_directory(named)
+    if directory is None:
+        raise UsageError(f"{VARIABLE}={OFF} turns the journal off: name its directory with --journal DIR")
+    if named is not None and not named.is_dir():
+        raise CommandError(f"{named}: there is no such directory, so there is no journal")
+    return directory
 
 
 def state_directory(environ: Mapping[str, str] | None = None) -> Path:

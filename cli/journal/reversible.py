@@ -5,14 +5,12 @@ from collections.abc import Iterable, Iterator
 from cli.journal.entry import ChangedItem, ItemKind, ItemOutcome, ItemResult
 from groups.counts import counted, first_names
 
-_NEVER = (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP)
+NEVER = (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP)
 
 
 def is_reversible(results: Iterable[tuple[ChangedItem, ItemResult]]) -> bool:
     """Whether `kohort undo` can restore any of these items, unless the cluster refuses."""
-    return any(
-        item.kind not in _NEVER and result.result is not ItemOutcome.FAILED for item, result in results
-    )
+    return any(item.kind not in NEVER and result.result is not ItemOutcome.FAILED for item, result in results)
 
 
 def irreversible(items: Iterable[ChangedItem]) -> tuple[str, ...]:

@@ -1,10 +1,9 @@
 """Select entries of the journal, and print them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from cli.errors import CommandError, UsageError
-from cli.journal.directory import OFF, VARIABLE, journal_directory
+from cli.journal.directory import directory_to_read
 from cli.journal.entry import paired
 from cli.journal.reader import Journaled, find_entry, read_journal, undone_by
 from cli.options import OutputOptions, SourceOptions
@@ -30,7 +29,7 @@ def show_journal(
         raise UsageError(
             f"{named} is one entry, and options such as --since select from the list; use only one"
         )
-    directory = directory_of(options.journal)
+    directory = directory_to_read(options.journal)
     entries, problems = read_journal(directory)
     if named is not None:
         chosen = find_entry(entries, named)
@@ -42,16 +41,6 @@ def show_journal(
     tests = list(_tests(options, source))
     listed = [one for one in entries if all(test(one) for test in tests)]
     emit(entries_document(listed, undone_by(entries), problems), output)
-
-
-def directory_of(named: Path | None) -> Path:
-    """The directory to read. Raises UsageError: the journal is off. Raises CommandError: the named one is missing."""
-    directory = journal_directory(named)
-    if directory is None:
-        raise UsageError(f"{VARIABLE}={OFF} turns the journal off: name its directory with --journal DIR")
-    if named is not None and not named.is_dir():
-        raise CommandError(f"{named}: there is no such directory, so there is no journal")
-    return directory
 
 
 def _present(

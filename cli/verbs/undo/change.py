@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cli.journal.entry import ItemKind, JournalEntry, Value
+from cli.journal.reversible import NEVER
 from cli.render.cells import Cell
 from cli.render.document import Document, fields, table_of
 from cli.verbs.combined import CombinedChange, Part
@@ -16,7 +17,6 @@ from cli.verbs.undo.comparison import ComparedItem, ItemVerdict
 from groups.model import Problem, TopicPartition
 
 _ANSWERS: Mapping[bool | None, str | None] = {True: "yes", False: "no", None: None}
-_NOT_COMPARED = (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,6 +117,6 @@ def _outcome(part: Part | None, group: str, place: TopicPartition | None) -> boo
 def _cell(row: ComparedItem, value: Value) -> Cell:
     if value is not None:
         return value
-    if row.verdict is ItemVerdict.UNREAD or row.item.kind in _NOT_COMPARED:
+    if row.verdict is ItemVerdict.UNREAD or row.item.kind in NEVER:
         return None
     return "unset" if row.item.kind is ItemKind.SETTING else "none"
