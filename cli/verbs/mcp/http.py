@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import anyio
 import uvicorn
 from mcp.server.lowlevel import Server
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -38,7 +39,7 @@ async def serve_http(server: Server, guard: Guard) -> None:
     address = Address(guard.address.host, listener.getsockname()[1])
     # On loopback, pages of other sites may know the port: the SDK compares Host and Origin.
     host = "127.0.0.1" if guard.address.is_loopback else guard.address.host
-    app = _Guarded(server.streamable_http_app(streamable_http_path=PATH, host=host), guard)
+    app = _guarded(server.streamable_http_app(streamable_http_path=PATH, host=host), guard)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=1,
         ssl_context_factory=None if tls is None else lambda _config, _default: tls,
@@ -69,18 +70,15 @@ async def _renew(guard: Guard) -> None:
         guard.renew(notice)
 
 
-class _Guarded:
-    """Lets only requests with a login in."""
+def _guarded(app: ASGIApp, guard: Guard) -> ASGIApp:
+    """The application for requests with a login."""
 
-    def __init__(self, app: ASGIApp, guard: Guard) -> None:
-        self._app, self._guard = app, guard
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        is_start = scope["type"] == "lifespan"
+        if is_start or guard.login.admits(Headers(scope=scope).get("authorization", ""), None, notice):
+            await app(scope, receive, send)
+        else:
+            challenge = {"WWW-Authenticate": 'Bearer realm="kohort"'}
+            await PlainTextResponse("login required\n", 401, challenge)(scope, receive, send)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            headers = dict(scope["headers"])
-            authorization = headers.get(b"authorization", b"").decode("latin-1")
-            if not self._guard.login.admits(authorization, None, notice):
-                challenge = {"WWW-Authenticate": 'Bearer realm="kohort"'}
-                await PlainTextResponse("login required\n", 401, challenge)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+    return answer

@@ -23,7 +23,7 @@ async def serve_stdio(server: Server) -> None:
     """Serve until standard input ends, or a signal."""
     if sys.stdin.isatty():
         notice("waiting for an agent's program on standard input; Ctrl-C ends it")
-    lines = cast("anyio.AsyncFile[str]", _Lines(sys.stdin.buffer))
+    lines = cast("anyio.AsyncFile[str]", _lines(sys.stdin.buffer))
     async with anyio.create_task_group() as tasks, stdio_server(stdin=lines) as (reading, writing):
         tasks.start_soon(on_signal, tasks.cancel_scope.cancel)
         await server.run(reading, writing, server.create_initialization_options())
@@ -36,44 +36,35 @@ async def on_signal(stop: Callable[[], object]) -> None:
             stop()
 
 
-class _Lines:
+async def _lines(file: BinaryIO) -> AsyncIterator[str]:
     """The lines of a file, read ahead in a thread that nothing waits for: a read of a terminal or pipe cannot be
     cancelled. A line that is too long is empty, which is no request."""
+    lines: asyncio.Queue[bytes] = asyncio.Queue(MOST_WAITING)
+    loop = asyncio.get_running_loop()
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        lines: asyncio.Queue[bytes] = asyncio.Queue(MOST_WAITING)
-        Thread(target=self._read, args=(lines, asyncio.get_running_loop()), daemon=True).start()
-        while line := await lines.get():
-            yield line.decode(errors="replace")
-
-    def _read(self, lines: "asyncio.Queue[bytes]", loop: asyncio.AbstractEventLoop) -> None:
+    def read() -> None:
         with suppress(OSError, ValueError, RuntimeError):  # the file or the loop was closed
-            while True:
-                line = self._file.readline(MOST_LINE)
-                if len(line) == MOST_LINE and not line.endswith(b"\n"):
-                    while rest := self._file.readline(MOST_LINE):
-                        if rest.endswith(b"\n"):
-                            break
-                    line = b"\n"
-                asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
-                if not line:
-                    return
+            line = b"\n"
+            while line:
+                line, is_cut = file.readline(MOST_LINE), False
+                while len(line) == MOST_LINE and not line.endswith(b"\n"):
+                    line, is_cut = file.readline(MOST_LINE), True
+                asyncio.run_coroutine_threadsafe(lines.put(b"\n" if is_cut and line else line), loop).result()
+
+    Thread(target=read, daemon=True).start()
+    while line := await lines.get():
+        yield line.decode(errors="replace")
 
 
 class _Faults(logging.Handler):
     """What the SDK and uvicorn log: an internal error is a line, a malformed request is not."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.levelno >= logging.ERROR:
-            error = record.exc_info[1] if record.exc_info else None
-            notice(record.getMessage() + ("" if error is None else f": {type(error).__name__}: {error}"))
+        error = record.exc_info[1] if record.exc_info else None
+        notice(record.getMessage() + ("" if error is None else f": {type(error).__name__}: {error}"))
 
 
 def log_faults() -> None:
     for name in ("mcp", "uvicorn", "asyncio", "client"):
         logger = logging.getLogger(name)
-        logger.propagate = False
-        logger.handlers = [_Faults()]
+        logger.propagate, logger.handlers = False, [_Faults(logging.ERROR)]

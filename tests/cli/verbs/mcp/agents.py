@@ -5,7 +5,7 @@ import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import anyio
@@ -27,6 +27,7 @@ from tests.support.long import IS_LONG
 
 NAME = "a test's agent"
 TOKEN = "t0ken"
+INFO = Implementation(name=NAME, version="1")
 Course = Callable[[Client], Awaitable[None]]
 LIMIT_S = 1_800.0 if IS_LONG else 60.0
 
@@ -52,9 +53,7 @@ def over_stdio(course: Course, *options: str, stderr: Path) -> None:
             command=str(installed()), args=["mcp", *options], env={**os.environ, "HOME": str(stderr.parent)}
         )
         with anyio.fail_after(LIMIT_S), open(stderr, "w", encoding="utf-8") as errors:
-            async with Client(
-                stdio_client(server, errlog=errors), client_info=_info(), mode="legacy"
-            ) as client:
+            async with Client(stdio_client(server, errlog=errors), client_info=INFO, mode="legacy") as client:
                 await course(client)
 
     run_async(run)
@@ -62,10 +61,7 @@ def over_stdio(course: Course, *options: str, stderr: Path) -> None:
 
 @asynccontextmanager
 async def serving_http(
-    source: SourceOptions,
-    options: McpOptions,
-    directory: Path,
-    capsys: pytest.CaptureFixture[str],
+    source: SourceOptions, options: McpOptions, directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> AsyncIterator[str]:
     """Serve HTTP in this process, whose commands may be quick; its URL. It ends by a signal."""
     token = directory / "token"
@@ -89,7 +85,12 @@ def over_http(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     async def run() -> None:
-        async with serving_http(source, options, directory, capsys) as url, http_client(url) as client:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with (
+            serving_http(source, options, directory, capsys) as url,
+            httpx2.AsyncClient(headers=headers, timeout=LIMIT_S) as web,
+            Client(streamable_http_client(url, http_client=web), client_info=INFO) as client,
+        ):
             await course(client)
 
     run_async(run)
@@ -104,19 +105,6 @@ def run_async(run: Callable[[], Awaitable[None]]) -> None:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         raise error from None
-
-
-@asynccontextmanager
-async def http_client(url: str) -> AsyncIterator[Client]:
-    async with AsyncExitStack() as stack:
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        web = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=LIMIT_S))
-        transport = streamable_http_client(url, http_client=web)
-        yield await stack.enter_async_context(Client(transport, client_info=_info()))
-
-
-def _info() -> Implementation:
-    return Implementation(name=NAME, version="1")
 
 
 def text(result: CallToolResult) -> str:
@@ -154,7 +142,7 @@ def in_process(course: Course, source: SourceOptions, options: McpOptions, direc
     async def run() -> None:
         with anyio.fail_after(LIMIT_S):
             server = agent_server(options, source, directory)
-            async with Client(server, client_info=_info()) as client:
+            async with Client(server, client_info=INFO) as client:
                 await course(client)
 
     run_async(run)

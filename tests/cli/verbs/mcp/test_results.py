@@ -42,16 +42,15 @@ def joined(pages: list[DocumentPage]) -> list[Any]:
     return [*groups.values()]
 
 
+MANY, LONG_ONES = (
+    [group(number, 3) for number in range(2_000)],
+    [group(number, 400, 100) for number in range(5)],
+)
+
+
 @pytest.mark.parametrize(
     "groups",
-    [
-        [],
-        [group(0)],
-        [group(number, 3) for number in range(2_000)],
-        [group(0), group(1, 5_000, 1_000), group(2)],
-        [group(0, 10_000)],
-        [group(number, 400, 100) for number in range(5)],
-    ],
+    [[], [group(0)], MANY, [group(0), group(1, 5_000, 1_000), group(2)], [group(0, 10_000)], LONG_ONES],
 )
 def test_pages_contain_everything_once(groups: list[dict[str, Any]]) -> None:
     pages = pages_of(document(*groups))
@@ -107,16 +106,8 @@ def test_only_the_newest_long_documents_are_kept() -> None:
     assert kept.keep(pages[:1]) is None
     assert kept.at(f"{first}.2") == (pages[1], f"{first}.3")
     assert kept.at(f"{first}.3") == (pages[2], None)
-    for cursor in (
-        "",
-        first,
-        f"{first}.0",
-        f"{first}.4",
-        f"{first}.-1",
-        f"{first}.²",
-        f"{first}.{'9' * 5000}",
-        "x.1",
-    ):
+    numbers = ("0", "4", "-1", "²", "9" * 5000)
+    for cursor in ("", first, "x.1", *(f"{first}.{number}" for number in numbers)):
         with pytest.raises(CallFailed):
             kept.at(cursor)
     for _ in range(MOST_KEPT):

@@ -13,15 +13,7 @@ from cli.verbs.mcp.options import McpOptions
 from cli.verbs.mcp.resources import FOLDERS
 from cli.verbs.mcp.results import PAGE
 from cli.verbs.mcp.tools import READING
-from tests.cli.verbs.mcp.agents import (
-    Course,
-    answer,
-    found,
-    over_http,
-    over_stdio,
-    refused,
-    text,
-)
+from tests.cli.verbs.mcp.agents import Course, answer, found, over_http, over_stdio, refused, text
 from tests.docs.pages import DOCS
 from tests.support.long import LONG
 
