@@ -61,6 +61,11 @@ def by_name(name: str) -> bytes:
     return name.encode("utf-16-be", "surrogatepass")
 
 
+def by_place(partition: TopicPartition) -> tuple[bytes, int]:
+    """The key that sorts partitions."""
+    return by_name(partition[0]), partition[1]
+
+
 def list_groups(source: LiveSource, *types: GroupType) -> tuple[list[GroupListing], ExitStatus]:
     """Groups of some types, by name. Where groups may be missing is printed. Raises ToolFailure: no broker lists
     any."""

@@ -1,16 +1,17 @@
 """`--delete` and `--delete-offsets` of `kohort-consumer-groups`, and the topics that an argument names."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from cli.dropin.cluster import by_name, chosen_groups, client_of
-from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, error_message, exception_text, status_of
+from cli.dropin.errors import ToolFailure, ToolUsageError, error_message, exception_text, status_of
 from cli.dropin.flags import java_number
-from cli.dropin.journaling import deletion_items, groups_before, journaled, offset_items, topic_items
+from cli.dropin.journaling import delete_groups, journaled, journaled_offsets
 from cli.dropin.parse import Options
-from cli.dropin.printing import print_error, remark_unknown, row, width_of
-from cli.journal.entry import ChangedItem
-from cli.render.cells import MISSING, safe_text
+from cli.dropin.printing import Column, name_column, print_error, remark_unknown, table
+from cli.journal.entry import ChangedItem, ItemKind
+from cli.render.cells import safe_text
 from cli.sources.live import LiveSource
 from cli.sources.wire_source import WireSource
 from groups.model import GroupType, TopicPartition
@@ -20,6 +21,8 @@ from wire.client.errors import Answers
 from wire.client.metadata import TopicMetadata
 from wire.client.settings import delete_topics
 from wire.errors import ErrorCode, Failure
+
+T = TypeVar("T")
 
 
 def split_topics(arguments: Sequence[str]) -> tuple[list[TopicPartition], list[str]]:
@@ -100,7 +103,7 @@ class ClusterTopics:
         self.describe(names)
         return [
             (name, partition.partition_index)
-            for name in names
+            for name in dict.fromkeys(names)
             if name in self.found
             for partition in self.found[name].partitions
         ]
@@ -114,40 +117,25 @@ class ClusterTopics:
         return [partition for partition in places if self._leaders[partition] < 0]
 
 
-_OF_THE_GROUP = (24, 30, 68, 69)
+OF_THE_GROUP = (24, 30, 68, 69)
 """INVALID_GROUP_ID, GROUP_AUTHORIZATION_FAILED, NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND."""
 _OF_A_PARTITION = (3, 29, 86)
 """UNKNOWN_TOPIC_OR_PARTITION, TOPIC_AUTHORIZATION_FAILED, GROUP_SUBSCRIBED_TO_TOPIC."""
 _NO_PARTITION = -1
-_WIDTHS = (10, 15)
-"""The widths of PARTITION and STATUS."""
 
 
-def delete_journaled(source: LiveSource, names: Sequence[str]) -> Answers[str, bool]:
-    """Delete groups, with an entry in the journal."""
-    return journaled(
-        source,
-        "delete",
-        lambda: deletion_items(groups_before(source, names, GroupType.UNKNOWN)),
-        lambda: source.delete_groups(names),
-    )
+def delete_internal_topics(source: LiveSource, group: str, topics: Iterable[str]) -> Answers[str, bool]:
+    """Delete internal topics of a group."""
+    client, doomed = client_of(source, "kohort delete"), dict.fromkeys(topics)
+    item = ChangedItem(kind=ItemKind.TOPIC, group=group, before="internal topic")
+    items = [replace(item, topic=name) for name in doomed]
+    return journaled(source, "delete", lambda: items, lambda: delete_topics(client, doomed))
 
 
-def delete_internal_topics(source: LiveSource, group: str, topics: Sequence[str]) -> Answers[str, bool]:
-    """Delete internal topics of a group, with an entry in the journal."""
-    client = client_of(source, "kohort delete")
-    return journaled(
-        source,
-        "delete",
-        lambda: topic_items(group, topics),
-        lambda: delete_topics(client, dict.fromkeys(topics)),
-    )
-
-
-def delete_groups(options: Options, source: LiveSource) -> int:
+def run_delete(options: Options, source: LiveSource) -> int:
     """Delete the groups and print which are deleted and which are not; the exit status."""
     names, status = chosen_groups(options, source)
-    outcome = delete_journaled(source, names).failed
+    outcome = delete_groups(source, names).failed
     failed = {name: outcome[name] for name in names if name in outcome}
     if not isinstance(source, WireSource):
         # The tool prints the Java error of a code, not the broker's message.
@@ -176,52 +164,56 @@ def delete_offsets(
 ) -> int:
     """Delete the offsets of some partitions, by default of those that the command line names, and print the outcome of
     each; the exit status."""
-    if len(options.groups) > 1:
-        raise BadValue("Found multiple arguments for option group, but you asked for only one")
-    (group,) = options.groups
-    client = client_of(source, "kafka-consumer-groups.sh")
+    group, client = options.group, client_of(source, "kafka-consumer-groups.sh")
     topics = ClusterTopics(client)
     named, whole = split_topics(options.topics)
-    if places is None:
-        places = list(dict.fromkeys([*named, *topics.places(whole)]))
-    doomed = places
-
-    def items() -> Iterator[ChangedItem]:
-        (before,) = groups_before(source, [group], GroupType.UNKNOWN)
-        return offset_items(before, dict.fromkeys(doomed))
-
-    answers = journaled(
-        source, "offsets delete", items, lambda: offsets.delete_offsets(client, {group: doomed})
+    doomed = [*dict.fromkeys([*named, *topics.places(whole)])] if places is None else places
+    answers = journaled_offsets(
+        source,
+        "offsets delete",
+        group,
+        GroupType.UNKNOWN,
+        lambda _: dict.fromkeys(doomed),
+        lambda: offsets.delete_offsets(client, {group: doomed}),
     )
     outcome: dict[TopicPartition, Failure | None] = {
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
     }
     refused = answers.failed.get(group)
-    for topic, number in places:
+    for topic, number in doomed:
         why = f'Offset deletion result for partition "{topic}-{number}" was not included in the response'
         left_out = Failure(message=f"java.lang.IllegalArgumentException: {why}")
         outcome[topic, number] = refused or answers.found[group].get((topic, number), left_out)
     failures = [failure for failure in (refused, *outcome.values()) if failure]
     remark_unknown(failures)
-    failure = refused or next(filter(None, map(outcome.get, places)), None)
+    failure = refused or next(filter(None, map(outcome.get, doomed)), None)
     if failure is None:
         print(f"Request succeeded for deleting offsets from group {group}.")
-    elif failure.code in _OF_THE_GROUP:
+    elif failure.code in OF_THE_GROUP:
         print_error(error_message(failure))
     elif failure.code in _OF_A_PARTITION:
         print_error("Encountered some partition-level error, see the follow-up details.")
     else:
         print_error(f"Encountered some unknown error: {failure.name or failure.message}")
-    _print_table(outcome)
+    print_outcomes(
+        {
+            place: outcome[place]
+            for place in sorted(outcome, key=lambda place: by_name(f"{place[0]}{place[1]}"))
+        },
+        name_column("TOPIC", lambda place: place[0]),
+        Column("PARTITION", lambda place: None if place[1] < 0 else place[1], 10),
+        text=exception_text,
+        width=15,
+    )
     return status_of(failures)
 
 
-def _print_table(outcome: Mapping[TopicPartition, Failure | None]) -> None:
-    widths = (width_of(topic for topic, _ in outcome), *_WIDTHS)
-    print("\n" + row(("TOPIC", "PARTITION", "STATUS"), widths), end="")
-    for topic, partition in sorted(outcome, key=lambda pair: by_name(f"{pair[0]}{pair[1]}")):
-        number = MISSING if partition < 0 else str(partition)
-        failure = outcome[topic, partition]
-        status = "Successful" if failure is None else f"Error: {exception_text(failure)}"
-        print("\n" + row((topic, number, status), widths), end="")
-    print()
+def print_outcomes(
+    outcomes: Mapping[T, Failure | None], *columns: Column[T], text: Callable[[Failure], str], width: int = 0
+) -> None:
+    """Print a table of what was deleted, or the `text` of why it was not."""
+
+    def status(key: T) -> str:
+        return f"Error: {text(why)}" if (why := outcomes[key]) else "Successful"
+
+    print("\n" + table(outcomes, *columns, Column("STATUS", status, width)))

@@ -7,16 +7,23 @@ from typing import TypeVar
 from cli.dropin.cluster import committed_offsets, describe_consumer_groups, end_offsets, list_consumer_groups
 from cli.dropin.errors import ToolFailure, ToolUsageError, exception_text, status_of
 from cli.dropin.parse import Options
-from cli.dropin.printing import NARROWEST, or_missing, print_error, print_remark, row, width_of
+from cli.dropin.printing import NARROWEST, Column, name_column, print_error, print_remark, table, width_of
 from cli.errors import ExitStatus
 from cli.render.cells import MISSING, partitions_text, safe_text
 from cli.sources.live import LiveSource
 from groups.lag import PartitionLag, partition_lags, records_between
-from groups.model import Group, GroupState, GroupType, MemberProtocol, Partitions, TopicPartition
+from groups.model import (
+    Group,
+    GroupListing,
+    GroupState,
+    GroupType,
+    Member,
+    MemberProtocol,
+    Partitions,
+    TopicPartition,
+)
 from wire.errors import ErrorCode
 
-_COORDINATOR = 25
-_NUMBER = 15
 _REBALANCING = (
     GroupState.PREPARING_REBALANCE,
     GroupState.COMPLETING_REBALANCE,
@@ -34,12 +41,13 @@ def run_describe(options: Options, source: LiveSource) -> int:
     if not options.members and options.state is None:
         status = max(status, _print_offsets(groups, source, verbose=options.verbose))
     else:
-        table = _member_table if options.members else _state_table
         for group in groups:
             exists = _print_state_remark(group)
             status = status if exists else max(status, ExitStatus.UNREADABLE)
-            if exists or options.members:
-                print("\n" + "\n".join(table(group, verbose=options.verbose)))
+            if options.members:
+                print("\n" + _member_table(group, verbose=options.verbose))
+            elif exists:
+                print("\n" + state_table(group, *_STATE, *EPOCHS * options.verbose))
     return max(status, read.report(assignments=options.state is None))
 
 
@@ -56,7 +64,7 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
         if not _print_state_remark(group):
             status = ExitStatus.UNREADABLE
         elif rows[group.id]:
-            print("\n" + "\n".join(_offset_table(group.id, rows[group.id], ends, verbose=verbose)))
+            print("\n" + _offset_table(group.id, rows[group.id], ends, verbose=verbose))
     for failure in sorted(set(unread.values()), key=exception_text):
         which = ", ".join(f"{topic}-{number}" for (topic, number), why in unread.items() if why == failure)
         # Of a partition without a leader the tool shows `-` too, and no error.
@@ -83,95 +91,92 @@ def _print_state_remark(group: Group) -> bool:
 
 def _offset_table(
     group: str, rows: Sequence[PartitionLag], ends: Mapping[TopicPartition, int], *, verbose: bool
-) -> list[str]:
-    """The heading and a line for each partition; the three columns of the member are `-` without a member."""
-    owners = {
-        id(member): (MISSING, MISSING, MISSING)
-        if member is None
-        else (member.id, member.client.host or "", member.client.id or "")
-        for member in (line.member for line in rows)
-    }
-    consumers, hosts, _ = zip(*owners.values(), strict=True)
-    numbers = [_NUMBER] * (4 if verbose else 3)
-    names = width_of([group]), width_of({line.topic for line in rows})
-    widths = [*names, 10, *numbers, width_of(consumers), width_of(hosts)]
-    headings = [
-        "GROUP", "TOPIC", "PARTITION", *["LEADER-EPOCH"] * verbose, "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
-        "CONSUMER-ID", "HOST", "CLIENT-ID",
-    ]  # fmt: skip
-    lines = [row(headings, widths)]
-    for line in rows:
-        end = ends.get((line.topic, line.partition))
-        values = [*[line.leader_epoch] * verbose, line.committed, end, records_between(line.committed, end)]
-        cells = [group, line.topic, str(line.partition), *map(or_missing, values), *owners[id(line.member)]]
-        lines.append(row(cells, widths))
-    return lines
+) -> str:
+    """A line for each partition; the three columns of the member are `-` without a member."""
+
+    def end(line: PartitionLag) -> int | None:
+        return ends.get((line.topic, line.partition))
+
+    return table(
+        rows,
+        name_column("GROUP", lambda _: group),
+        name_column("TOPIC", lambda line: line.topic),
+        Column("PARTITION", lambda line: line.partition, 10),
+        *[Column[PartitionLag]("LEADER-EPOCH", lambda line: line.leader_epoch, 15)] * verbose,
+        Column("CURRENT-OFFSET", lambda line: line.committed, 15),
+        Column("LOG-END-OFFSET", end, 15),
+        Column("LAG", lambda line: records_between(line.committed, end(line)), 15),
+        name_column("CONSUMER-ID", lambda line: line.member and line.member.id),
+        name_column("HOST", lambda line: line.member and (line.member.client.host or "")),
+        Column("CLIENT-ID", lambda line: line.member and (line.member.client.id or "")),
+    )
 
 
-def _member_table(group: Group, *, verbose: bool) -> list[str]:
+def member_columns(group: Group, *, instances: bool = False) -> list[Column[Member]]:
+    """The names of a member, with its instance id if requested."""
+    return [
+        name_column("GROUP", lambda _: group.id),
+        name_column("CONSUMER-ID", lambda member: member.id),
+        *[name_column("GROUP-INSTANCE-ID", lambda member: member.instance or "", 17)] * instances,
+        name_column("HOST", lambda member: member.client.host or ""),
+        name_column("CLIENT-ID", lambda member: member.client.id or ""),
+    ]
+
+
+def _member_table(group: Group, *, verbose: bool) -> str:
     """A line for each member; instance ids only if a member has one, UPGRADED for members of both protocols."""
     members = group.members
-    # 0 while the group rebalances; `-` for an assignment that cannot be read.
-    counts = [
-        MISSING if member.owned is None and member.unreadable is not None else str(len_of(member.owned))
-        for member in members
+    columns = member_columns(group, instances=any(member.instance for member in members))
+    columns.append(Column("#PARTITIONS", _partition_count, NARROWEST))
+    if not verbose:
+        return table(members, *columns, Column("", lambda _: ""))
+    columns += [
+        Column("CURRENT-EPOCH", lambda member: member.epoch, NARROWEST),
+        name_column("CURRENT-ASSIGNMENT", lambda member: _assigned_text(member.owned), 20),
+        Column("TARGET-EPOCH", lambda _: group.assignment_epoch, NARROWEST),
+        name_column("TARGET-ASSIGNMENT", lambda member: _assigned_text(member.target), 20),
     ]
-    columns = [
-        ("GROUP", NARROWEST, [group.id] * len(members)),
-        ("CONSUMER-ID", NARROWEST, [member.id for member in members]),
-        ("GROUP-INSTANCE-ID", 17, [member.instance or "" for member in members]),
-        ("HOST", NARROWEST, [member.client.host or "" for member in members]),
-        ("CLIENT-ID", NARROWEST, [member.client.id or "" for member in members]),
-        ("#PARTITIONS", NARROWEST, counts),
-    ]
-    if not any(member.instance for member in members):
-        del columns[2]
-    if verbose:
-        columns += [
-            ("CURRENT-EPOCH", NARROWEST, [or_missing(member.epoch) for member in members]),
-            ("CURRENT-ASSIGNMENT", 20, [assigned_text(member.owned) for member in members]),
-            ("TARGET-EPOCH", NARROWEST, [or_missing(group.assignment_epoch)] * len(members)),
-            ("TARGET-ASSIGNMENT", 20, [assigned_text(member.target) for member in members]),
-        ]
-    else:
-        columns.append(("", 0, [""] * len(members)))
-    widths = [width_of(values, narrowest) for _, narrowest, values in columns]
-    protocols = [member.protocol for member in members]
-    if verbose and group.type is GroupType.CONSUMER and set(protocols) >= set(MemberProtocol):
-        upgraded = {MemberProtocol.CONSUMER: "true", MemberProtocol.CLASSIC: "false", None: MISSING}
-        columns.append(("UPGRADED", 0, [upgraded[protocol] for protocol in protocols]))
-    headings = [heading for heading, _, _ in columns]
-    rows = zip(*(values for _, _, values in columns), strict=True)
-    return [row(cells, widths) for cells in (headings, *rows)]
+    if group.type is GroupType.CONSUMER and {member.protocol for member in members} >= set(MemberProtocol):
+        upgraded = {MemberProtocol.CONSUMER: "true", MemberProtocol.CLASSIC: "false"}
+        columns.append(Column("UPGRADED", lambda member: member.protocol and upgraded[member.protocol]))
+    return table(members, *columns)
+
+
+def _partition_count(member: Member) -> int | None:
+    """0 while the group rebalances; None for an assignment that cannot be read."""
+    return None if member.owned is None and member.unreadable is not None else len_of(member.owned)
 
 
 def len_of(partitions: Partitions | None) -> int:
     return sum(map(len, (partitions or {}).values()))
 
 
-def assigned_text(partitions: Partitions | None) -> str:
+def _assigned_text(partitions: Partitions | None) -> str | None:
     """`t1:0,1;t2:3`, sorted."""
-    return or_missing(partitions_text({topic: has for topic, has in (partitions or {}).items() if has}))
+    return partitions_text({topic: has for topic, has in (partitions or {}).items() if has})
 
 
-def _state_table(group: Group, *, verbose: bool) -> list[str]:
-    """The heading and one line."""
+_STATE = (
+    Column[Group]("ASSIGNMENT-STRATEGY", lambda group: group.protocol, 20),
+    Column[Group]("STATE", lambda group: group.state.value, 20),
+)
+EPOCHS = (
+    Column[Group]("GROUP-EPOCH", lambda group: group.group_epoch, 15),
+    Column[Group]("TARGET-ASSIGNMENT-EPOCH", lambda group: group.assignment_epoch, 25),
+)
+
+
+def state_table(group: Group, *columns: Column[Group], gap: str = "  ") -> str:
+    """A line with the group's coordinator, some columns, and the number of its members."""
     node = group.coordinator
-    coordinator = MISSING if node is None else f"{node.host}:{node.port}  ({node.id})"
-    columns = [
-        ("GROUP", width_of([group.id]), group.id),
-        ("COORDINATOR (ID)", width_of([coordinator], _COORDINATOR), coordinator),
-        ("ASSIGNMENT-STRATEGY", 20, or_missing(group.protocol)),
-        ("STATE", 20, group.state.value),
-    ]
-    if verbose:
-        columns += [
-            ("GROUP-EPOCH", 15, or_missing(group.group_epoch)),
-            ("TARGET-ASSIGNMENT-EPOCH", 25, or_missing(group.assignment_epoch)),
-        ]
-    widths = [width for _, width, _ in columns]
-    headings, values = [heading for heading, _, _ in columns], [value for _, _, value in columns]
-    return [row([*headings, "#MEMBERS"], widths), row([*values, str(len(group.members))], widths)]
+    coordinator = MISSING if node is None else f"{node.host}:{node.port}{gap}({node.id})"
+    return table(
+        [group],
+        name_column("GROUP", lambda _: group.id),
+        name_column("COORDINATOR (ID)", lambda _: coordinator, 25),
+        *columns,
+        Column("#MEMBERS", lambda _: len(group.members)),
+    )
 
 
 T = TypeVar("T")
@@ -183,7 +188,6 @@ STATES = {
     )
 }
 TYPES = {kind.value.capitalize(): kind for kind in (GroupType.CLASSIC, GroupType.CONSUMER)}
-_COLUMN = 20
 _GAP = 10
 """The number of blanks that the tool prints after the longest name."""
 
@@ -193,16 +197,30 @@ def run_list(options: Options, source: LiveSource) -> int:
     types = chosen_values(options.type, TYPES, "types list", "types")
     states = chosen_values(options.state, STATES, "state list", "states")
     listed, status = list_consumer_groups(source)
-    with_type, with_state = options.type is not None, options.state is not None
-    rows = [["GROUP", *["TYPE"] * with_type, *["STATE"] * with_state]] if with_type or with_state else []
-    for group in listed:
-        if (not types or group.type in types) and (not states or group.state in states):
-            kind, state = group.type.value.capitalize(), group.state.value
-            rows.append([group.id, *[kind] * with_type, *[state] * with_state])
-    widths = [width_of(cells[0] for cells in rows[1:]) + _GAP, _COLUMN, _COLUMN]
-    for cells in rows:
-        print(row(cells, widths) if with_type or with_state else safe_text(cells[0]))
+    groups = [
+        group
+        for group in listed
+        if (not types or group.type in types) and (not states or group.state in states)
+    ]
+    columns = (
+        *[Column[GroupListing]("TYPE", lambda group: group.type.value.capitalize(), 20)]
+        * (options.type is not None),
+        *[Column[GroupListing]("STATE", lambda group: group.state.value, 20)] * (options.state is not None),
+    )
+    print_list(groups, *columns, gap=_GAP)
     return status
+
+
+def print_list(groups: Sequence[GroupListing], *columns: Column[GroupListing], gap: int = 0) -> None:
+    """A line for each group, with headings if there is more than its name; `gap` is the least number of blanks
+    after that."""
+    first = Column[GroupListing](
+        "GROUP", lambda group: group.id, width_of(group.id for group in groups) + gap
+    )
+    if columns:
+        print(table(groups, first, *columns))
+    else:
+        print("".join(f"{safe_text(group.id)}\n" for group in groups), end="")
 
 
 def chosen_values(argument: str | None, known: Mapping[str, T], what: str, values: str) -> set[T]:

@@ -55,16 +55,26 @@ class ParsedFlags:
     def exclude(self, flag: str, *others: str) -> None:
         """Refuse a flag with one of some others. Raises ToolUsageError, as the next ones do."""
         for other in others:
-            if self.has(flag) and self.has(other):
-                raise ToolUsageError(f'Option "[{flag}]" can\'t be used with option "[{other}]"')
+            both = self.has(flag) and self.has(other)
+            refuse(both, f'Option "[{flag}]" can\'t be used with option "[{other}]"')
+
+    def renamed(self, names: Mapping[str, str]) -> "ParsedFlags":
+        """With some flags also under other names."""
+        more = {new: self.values[old] for old, new in names.items() if old in self.values}
+        return ParsedFlags(self.values | more)
 
     def at_most_one(self, *kind: str) -> None:
         for flag in kind:
             self.exclude(flag, *(other for other in kind if other != flag))
 
     def require_one(self, action: str, *others: str) -> None:
-        if not self.has(*others):
-            raise ToolUsageError(f"Option [{action}] takes one of these options: {listed(others)}")
+        refuse(not self.has(*others), f"Option [{action}] takes one of these options: {listed(others)}")
+
+
+def refuse(invalid: bool, message: str) -> None:
+    """Raise ToolUsageError if the command line is invalid."""
+    if invalid:
+        raise ToolUsageError(message)
 
 
 def read_command(
@@ -72,7 +82,7 @@ def read_command(
     file: str,
     *,
     purpose: str = "",
-    only_with: Sequence[tuple[str, Sequence[str]]] = (),
+    only_with: Mapping[str, Sequence[str]] = {},
     aliases: Mapping[str, str] = {},
 ) -> ParsedFlags:
     """The flags of a command line of the tool with this help, as joptsimple reads them. `only_with`: flags that require
@@ -90,10 +100,9 @@ def read_command(
             continue
         name, equals, value = argument.removeprefix("-").removeprefix("-").partition("=")
         name = aliases.get(name, name)
-        if name not in known:
-            # After a single hyphen, joptsimple parses one-letter flags, and reports the first letter.
-            unknown = name if argument.startswith("--") else argument[1]
-            raise ToolUsageError(f"{unknown} is not a recognized option")
+        # After a single hyphen, joptsimple parses one-letter flags, and reports the first letter.
+        unknown = name if argument.startswith("--") else argument[1]
+        refuse(name not in known, f"{unknown} is not a recognized option")
         values = flags.values.setdefault(name, [])
         takes = known[name]
         if takes is Value.NONE:
@@ -101,18 +110,16 @@ def read_command(
         if equals:
             values.append(value)
         elif takes is Value.REQUIRED:
-            if not rest:
-                raise ToolUsageError(f"Option {name} requires an argument")
+            refuse(not rest, f"Option {name} requires an argument")
             values.append(rest.pop())
         elif rest and not _looks_like_a_flag(rest[-1]):
             values.append(rest.pop())
     if not flags.has("help", "version"):
         required = [name for star, name, _ in _FLAG.findall(purpose_and_usage(file)[1]) if star]
-        if missing := [name for name in required if not flags.has(name)]:
-            raise ToolUsageError(f"Missing required option(s) {listed(missing)}")
-        if lonely := [flag for flag, others in only_with if flags.has(flag) and not flags.has(*others)]:
-            what = f"Option(s) [{', '.join(lonely)}] are unavailable"
-            raise ToolUsageError(f"{what} given other options on the command line")
+        missing = [name for name in required if not flags.has(name)]
+        refuse(bool(missing), f"Missing required option(s) {listed(missing)}")
+        lonely = ", ".join(f for f, others in only_with.items() if flags.has(f) and not flags.has(*others))
+        refuse(bool(lonely), f"Option(s) [{lonely}] are unavailable given other options on the command line")
     if not arguments or flags.has("help"):
         raise ToolUsageError(purpose or purpose_and_usage(file)[0])
     if flags.has("version"):

@@ -1,26 +1,26 @@
 """`kohort-groups`: the command line of kafka-groups.sh, which lists groups of all types."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from cli.dropin.cluster import list_groups
 from cli.dropin.errors import ToolUsageError
-from cli.dropin.flags import flags_in, read_command
+from cli.dropin.flags import read_command, refuse
 from cli.dropin.main import KafkaTool, run_tool
 from cli.dropin.parse import Options, only_action, options_of
-from cli.dropin.printing import row, safe_lines, width_of
+from cli.dropin.printing import Column, safe_lines, table, width_of
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
 from groups.model import GroupListing, GroupType
 
 _USAGE = "usage-groups.txt"
-FLAGS = flags_in(_USAGE)
 _OF_A_KIND: dict[str, Callable[[GroupListing], bool]] = {
     "consumer": lambda group: group.protocol_type in ("", "consumer") or group.type is GroupType.CONSUMER,
     "share": lambda group: group.type is GroupType.SHARE,
     "streams": lambda group: group.type is GroupType.STREAMS,
 }
 """Which groups each of these flags selects."""
-_TYPES = [kind for kind in GroupType if kind is not GroupType.UNKNOWN]
+_TYPES = [kind.value for kind in GroupType if kind is not GroupType.UNKNOWN]
 _NARROWEST = 20
 
 
@@ -29,8 +29,8 @@ def parse(arguments: Sequence[str]) -> Options:
     flags = read_command(arguments, _USAGE)
     action = only_action(flags, "--list.")
     kind = flags.single("group-type", ToolUsageError)
-    if kind is not None and kind.lower() not in [known.value for known in _TYPES]:
-        raise ToolUsageError("--group-type must be a valid group type.")
+    known = kind is None or kind.lower() in _TYPES
+    refuse(not known, "--group-type must be a valid group type.")
     for flag in _OF_A_KIND:
         others = [*_OF_A_KIND, "group-type", "protocol"]
         flags.exclude(flag, *sorted(other for other in others if other != flag))
@@ -56,10 +56,16 @@ def run_list(options: Options, source: LiveSource) -> int:
         if protocol in (None, group.protocol_type)
         if all(selects(group) for selects in kinds)
     ]
-    widths = [width_of((cell for cells in rows for cell in cells), _NARROWEST)] * 3
-    print(row(("GROUP", "TYPE", "PROTOCOL"), widths))
-    for cells in rows:
-        print(row(cells, widths), end=" \n")
+    width = width_of((cell for cells in rows for cell in cells), _NARROWEST)
+    heading, *lines = table(
+        rows,
+        Column("GROUP", lambda cells: cells[0], width),
+        Column("TYPE", lambda cells: cells[1], width),
+        Column("PROTOCOL", lambda cells: cells[2], width),
+    ).split("\n")
+    print(heading)
+    for line in lines:
+        print(line, end=" \n")
     return status
 
 
@@ -70,7 +76,4 @@ def _report(reason: str) -> None:
 TOOL = KafkaTool(
     parse=parse, action_of=lambda _: run_list, report=_report, usage=_USAGE, failed=ExitStatus.FALSE
 )  # fmt: skip
-
-
-def main() -> None:
-    run_tool(TOOL)
+main = partial(run_tool, TOOL)

@@ -2,7 +2,7 @@
 option for it, and print nothing of it."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from cli.dropin.errors import ToolFailure
@@ -71,32 +71,44 @@ def _result(answers: Answers[str, T], item: ChangedItem) -> ItemResult:
     return ItemResult(result=ItemOutcome.UNKNOWN if unknown else ItemOutcome.FAILED, message=failure.message)
 
 
-def groups_before(source: LiveSource, names: Iterable[str], kind: GroupType) -> Sequence[Group]:
+def journaled_offsets(
+    source: LiveSource,
+    verb: str,
+    group: str,
+    kind: GroupType,
+    after: Callable[[Group], Mapping[TopicPartition, int | None]],
+    send: Callable[[], Answers[str, T]],
+) -> Answers[str, T]:
+    """Set or delete offsets of a group, of this type if it does not exist: then the first ones create it. `after`: the
+    new offset of each partition, None if it is deleted."""
+
+    def items() -> Iterator[ChangedItem]:
+        (before,) = _before(source, [group], kind)
+        changed = after(before)
+        if before.state is GroupState.DEAD and any(offset is not None for offset in changed.values()):
+            created = GroupState.EMPTY.value
+            yield ChangedItem(kind=ItemKind.GROUP, group=group, type=before.type, after=created)
+        for key, offset in changed.items():
+            yield offset_item(before, key, commit_of(before.offsets, key), offset, None)
+
+    return journaled(source, verb, items, send)
+
+
+def delete_groups(source: LiveSource, names: Iterable[str]) -> Answers[str, bool]:
+    """Delete groups, with their offsets."""
+    doomed = list(dict.fromkeys(names))
+
+    def items() -> Iterator[ChangedItem]:
+        for group in _before(source, doomed, GroupType.UNKNOWN):
+            before = group.state.value
+            yield ChangedItem(kind=ItemKind.GROUP, group=group.id, type=group.type, before=before)
+            for key, commit in each_commit(group.offsets):
+                yield offset_item(group, key, commit, None, None)
+
+    return journaled(source, "delete", items, lambda: source.delete_groups(doomed))
+
+
+def _before(source: LiveSource, names: Iterable[str], kind: GroupType) -> list[Group]:
     """The named groups with their offsets; Dead and of this type if it does not exist."""
     described = {group.id: group for group in source.describe(list(names), offsets=True).items}
-    absent = GroupState.DEAD
-    return [described.get(name) or Group(id=name, type=kind, state=absent) for name in names]
-
-
-def offset_items(group: Group, after: Mapping[TopicPartition, int | None]) -> Iterator[ChangedItem]:
-    """New offsets of a group, or their deletion; the first ones create it."""
-    if group.state is GroupState.DEAD and any(offset is not None for offset in after.values()):
-        created = GroupState.EMPTY.value
-        yield ChangedItem(kind=ItemKind.GROUP, group=group.id, type=group.type, after=created)
-    for key, offset in after.items():
-        yield offset_item(group, key, commit_of(group.offsets, key), offset, None)
-
-
-def deletion_items(groups: Iterable[Group]) -> Iterator[ChangedItem]:
-    """Deleted groups, with their offsets."""
-    for group in groups:
-        yield ChangedItem(kind=ItemKind.GROUP, group=group.id, type=group.type, before=group.state.value)
-        for key, commit in each_commit(group.offsets):
-            yield offset_item(group, key, commit, None, None)
-
-
-def topic_items(group: str, topics: Iterable[str]) -> list[ChangedItem]:
-    """Internal topics of a group that are deleted."""
-    return [
-        ChangedItem(kind=ItemKind.TOPIC, group=group, topic=name, before="internal topic") for name in topics
-    ]
+    return [described.get(name) or Group(id=name, type=kind, state=GroupState.DEAD) for name in names]

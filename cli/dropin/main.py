@@ -43,7 +43,7 @@ def action_of(options: Options) -> Run:
         case Action.DESCRIBE:
             from cli.dropin.describing import run_describe as run
         case Action.DELETE:
-            from cli.dropin.deleting import delete_groups as run
+            from cli.dropin.deleting import run_delete as run
         case Action.RESET_OFFSETS:
             from cli.dropin.resetting import run
         case Action.DELETE_OFFSETS:

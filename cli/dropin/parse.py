@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.dropin.errors import BadValue, ToolUsageError
-from cli.dropin.flags import ParsedFlags, Value, flags_in, listed, long_value, read_command
+from cli.dropin.flags import ParsedFlags, Value, flags_in, listed, long_value, read_command, refuse
 from cli.dropin.printing import print_remark
 from cli.dropin.wording import wording
 
@@ -31,10 +31,10 @@ NO_EXECUTE = (
 )
 """The warning of a reset with neither `--dry-run` nor `--execute`."""
 
-ONLY_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("members", ("describe",)), ("offsets", ("describe",)), ("state", ("describe", "list")),
-    ("verbose", ("describe",)), ("type", ("list",)),
-)  # fmt: skip
+ONLY_WITH = {
+    "members": ("describe",), "offsets": ("describe",), "state": ("describe", "list"), "verbose": ("describe",),
+    "type": ("list",),
+}  # fmt: skip
 """Flags that require one of several other flags, in the order in which joptsimple names them."""
 
 SCENARIOS = (
@@ -93,9 +93,13 @@ class Options:
     from_file: Path | None = None
 
     regex: str | None = None  # The regex of VALIDATE_REGEX
-    flags: ParsedFlags = field(
-        default_factory=ParsedFlags
-    )  # All flags; those of one tool only are nowhere else
+    flags: ParsedFlags = field(default_factory=ParsedFlags)
+    """All flags; those of one tool only are nowhere else."""
+
+    @property
+    def group(self) -> str:
+        """The only group. Raises BadValue: there are several."""
+        return self.flags.single("group") or ""
 
     @property
     def changes(self) -> bool:
@@ -121,8 +125,7 @@ def parse(arguments: Sequence[str]) -> Options:
 def only_action(flags: ParsedFlags, names: str) -> Action:
     """The action of a command line. Raises ToolUsageError: not exactly one of the `names`."""
     actions = [action for action in Action if flags.has(action.value)]
-    if len(actions) != 1:
-        raise ToolUsageError(f"Command must include exactly one action: {names}")
+    refuse(len(actions) != 1, f"Command must include exactly one action: {names}")
     return actions[0]
 
 
@@ -141,47 +144,60 @@ def _validation(flags: ParsedFlags) -> Options:
 
 
 def _check_combination(flags: ParsedFlags) -> None:
-    if not flags.has("validate-regex", "bootstrap-server"):
-        raise ToolUsageError('Missing required argument "[bootstrap-server]"')
-    if flags.has("describe"):
-        check_describe(flags, "members", "offsets", "state")
+    if not flags.has("validate-regex"):
+        require_server(flags)
+    check_describe(flags, "members", "offsets", "state")
     if flags.has("delete"):
         flags.require_one("delete", "all-groups", "group")
-        if flags.has("topic"):
-            what = "topic-specific offset deletion from a consumer group"
-            raise ToolUsageError(f"The consumer does not support {what}.")
-    if flags.has("delete-offsets") and not (flags.has("group") and flags.has("topic")):
-        raise ToolUsageError("Option [delete-offsets] takes the following options: [group], [topic]")
+        what = "topic-specific offset deletion from a consumer group"
+        refuse(flags.has("topic"), f"The consumer does not support {what}.")
+    check_deletion(flags)
     if flags.has("reset-offsets"):
         check_execution(flags)
         if not flags.has("dry-run", "execute"):
             print_remark(NO_EXECUTE)
         flags.require_one("reset-offsets", "all-groups", "group")
         flags.at_most_one(*SCENARIOS)
-    flags.exclude("group", "all-groups")
-    flags.exclude("group", "list")
-    flags.exclude("topic", "describe", "list")
+    check_selection(flags)
 
 
-def check_execution(flags: ParsedFlags, *, required: bool = False) -> None:
-    """Refuse a reset that is both planned and executed, and one that is neither if that is `required`."""
-    if flags.has("dry-run") and flags.has("execute"):
-        raise ToolUsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    if required and not flags.has("dry-run", "execute"):
-        raise ToolUsageError("Option [reset-offsets] takes the option: [execute] or [dry-run]")
+def require_server(flags: ParsedFlags) -> None:
+    refuse(not flags.has("bootstrap-server"), 'Missing required argument "[bootstrap-server]"')
 
 
 def check_describe(flags: ParsedFlags, *parts: str) -> None:
     """Refuse a description of no group, of several `parts`, or of groups in a state."""
-    flags.require_one("describe", "all-groups", "group")
-    if sum(map(flags.has, parts)) > 1:
-        raise ToolUsageError(f"Option [describe] takes at most one of these options: {listed(parts)}")
-    if flags.has("state") and flags.single("state", ToolUsageError) is not None:
-        raise ToolUsageError("Option [describe] does not take a value for [state]")
+    if flags.has("describe"):
+        flags.require_one("describe", "all-groups", "group")
+        takes = f"at most one of these options: {listed(parts)}"
+        refuse(sum(map(flags.has, parts)) > 1, f"Option [describe] takes {takes}")
+        state = flags.single("state", ToolUsageError)
+        refuse(state is not None, "Option [describe] does not take a value for [state]")
 
 
-def options_of(action: Action, flags: ParsedFlags, *, topics: str = "topic") -> Options:
-    """The options, checked in the tool's order. `topics`: the flag that names topics."""
+def check_deletion(flags: ParsedFlags) -> None:
+    """Refuse a deletion of the offsets of no group, or of no topic."""
+    named = flags.has("group") and flags.has("topic")
+    takes = "takes the following options: [group], [topic]"
+    refuse(flags.has("delete-offsets") and not named, f"Option [delete-offsets] {takes}")
+
+
+def check_execution(flags: ParsedFlags, *, required: bool = False) -> None:
+    """Refuse a reset that is both planned and executed, and one that is neither if that is `required`."""
+    both = flags.has("dry-run") and flags.has("execute")
+    refuse(both, "Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    neither = required and not flags.has("dry-run", "execute")
+    refuse(neither, "Option [reset-offsets] takes the option: [execute] or [dry-run]")
+
+
+def check_selection(flags: ParsedFlags, topic: str = "topic") -> None:
+    """Refuse groups that are both named and all, and groups and topics for actions that do not take them."""
+    flags.exclude("group", "all-groups", "list")
+    flags.exclude(topic, "describe", "list")
+
+
+def options_of(action: Action, flags: ParsedFlags) -> Options:
+    """The options, checked in the tool's order."""
     config = flags.single("command-config")
     server = flags.single("bootstrap-server")
     offsets = [long_value("to-offset", text) for text in flags.all("to-offset")]
@@ -194,7 +210,7 @@ def options_of(action: Action, flags: ParsedFlags, *, topics: str = "topic") -> 
         bootstrap_server=server or "",
         command_config=None if config is None else Path(config),
         groups=tuple(flags.all("group")),
-        topics=tuple(flags.all(topics)),
+        topics=tuple(flags.all("topic")),
         flags=flags,
         **switches,
         state=(flags.single("state") or "") if flags.has("state") else None,

@@ -1,14 +1,14 @@
-"""The tool's output: messages, its usage, and left-justified columns, the last one without padding. Control
+"""The tool's output: messages, its usage, and tables of left-justified columns. Control
 characters are escaped: any client may have chosen a name."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from io import BufferedWriter, RawIOBase, TextIOWrapper
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from cli.dropin.wording import wording
 from cli.progress import discard
@@ -17,6 +17,8 @@ from wire.errors import Failure
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+T = TypeVar("T")
 
 MAY_BE_DONE = "The change may have been made: --describe shows whether it was."
 NARROWEST = 15
@@ -132,13 +134,32 @@ def java_length(text: str) -> int:
     return len(text) + sum(character > "\uffff" for character in text)
 
 
-def row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """A row as a line without a line end; cells beyond the widths are not padded."""
-    texts = [safe_text(cell) for cell in cells]
-    padded = [text + " " * (width - java_length(text)) for text, width in zip(texts, widths, strict=False)]
-    return " ".join([*padded, *texts[len(widths) :]])
+class Column(NamedTuple, Generic[T]):
+    """A column of a table: its heading, and the value of each row, of which None is shown as `-`. Values are padded to
+    the `width`; a column that `grows` is as wide as its longest value if that is longer."""
+
+    heading: str
+    value: Callable[[T], object]
+    width: int = 0
+    grows: bool = False
+
+
+def name_column(heading: str, value: Callable[[T], object], narrowest: int = NARROWEST) -> Column[T]:
+    return Column(heading, value, narrowest, grows=True)
+
+
+def table(rows: Iterable[T], *columns: Column[T]) -> str:
+    """A table without a line end; the first line has the headings."""
+    lines = [[safe_text(or_missing(column.value(item))) for column in columns] for item in rows]
+    widths = [
+        width_of((cells[number] for cells in lines), column.width) if column.grows else column.width
+        for number, column in enumerate(columns)
+    ]
+    return "\n".join(
+        " ".join(text + " " * (width - java_length(text)) for text, width in zip(cells, widths, strict=True))
+        for cells in ([column.heading for column in columns], *lines)
+    )
 
 
 def or_missing(value: object | None) -> str:
-    """A value as text; `-` if it is None or empty."""
-    return MISSING if value is None or value == "" else str(value)
+    return MISSING if value is None else str(value)

@@ -2,7 +2,7 @@
 with `--export`, the CSV that `--from-file` reads."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -10,13 +10,12 @@ from pathlib import Path
 from cli.dropin import cluster, printing
 from cli.dropin.deleting import ClusterTopics
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, error_message, exception_text, status_of
-from cli.dropin.journaling import groups_before, journaled, offset_items
+from cli.dropin.journaling import journaled_offsets
 from cli.dropin.parse import SCENARIOS, Options
 from cli.dropin.wording import wording
 from cli.errors import ExitStatus
-from cli.journal.entry import ChangedItem
 from cli.sources.live import LiveSource
-from groups.model import CommittedOffset, GroupState, GroupType, TopicPartition, partition_name
+from groups.model import CommittedOffset, GroupState, GroupType, TopicPartition, each_commit, partition_name
 from groups.offsets.model import OffsetChange, Positions
 from groups.offsets.offsets_csv import MOST_BYTES, MalformedOffsets, read_offsets
 from groups.offsets.scenarios import (
@@ -37,14 +36,16 @@ from wire.errors import ErrorCode, Failure
 from wire.files import read_bounded
 from wire.java_text import JAVA
 
-Offsets = Mapping[TopicPartition, int]
+Resets = Mapping[str, Mapping[TopicPartition, int]]
+"""New offsets by group and partition."""
+Commits = Mapping[TopicPartition, CommittedOffset]
 
 _LATEST_MOMENT_MS = 2**63 - 1
 _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
 """The range of Java's `Instant`, in seconds from 1970."""
 
 
-def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) -> Scenario:
+def scenario_of(options: Options, planned: Callable[[], Resets]) -> Scenario:
     """The scenario; `planned` reads `--from-file`. Raises ToolUsageError: there is none. Raises BadValue: invalid
     time."""
     if options.to_offset is not None:
@@ -65,38 +66,6 @@ def scenario_of(options: Options, planned: Callable[[], Mapping[str, Offsets]]) 
         return ToCurrent()
     names = ", ".join(f"[{name}]" for name in SCENARIOS)
     raise ToolUsageError(f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]")
-
-
-def new_offsets(
-    scenario: Scenario, group: str, places: Sequence[TopicPartition], committed: Offsets, positions: Positions
-) -> dict[TopicPartition, int]:
-    """The new offset of each partition, with warnings. Raises ToolUsageError: there is nothing to shift."""
-    offsets: dict[TopicPartition, int] = {}
-    for key in places:
-        before = CommittedOffset(offset=committed[key]) if key in committed else None
-        change = reset(scenario, group, key, before, positions)
-        if not isinstance(change, OffsetChange):
-            what = f"Cannot shift offset for partition {partition_name(key)}"
-            raise ToolUsageError(f"{what} since there is no current committed offset")
-        offsets[key] = requested = change.after
-        match scenario:
-            case ToTime() if positions.at[key] < 0:
-                print(
-                    f"\nWarn: Partition {key[1]} from topic {key[0]} is empty. Falling back to latest known offset."
-                )
-            case ToOffset(offset):
-                requested = offset
-            case ShiftBy(count):
-                requested = (change.before or 0) + count
-            case ToListed(listed):
-                requested = listed[group][key]
-        if requested != change.after:
-            which = "higher than latest" if requested > change.after else "lower than earliest"
-            printing.print_warning(
-                f"New offset ({requested}) is {which} offset for topic partition {partition_name(key)}. "
-                f"Value will be set to {change.after}{wording().end}"
-            )
-    return offsets
 
 
 def _moment(text: str) -> int:
@@ -128,11 +97,7 @@ def _ago(text: str) -> int:
     return max(0, at_ms)
 
 
-Resets = Mapping[str, Mapping[TopicPartition, int]]
-"""New offsets by group and partition."""
-
 INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)
-_PARTITION_WIDTH = 10
 _QUOTED_FROM = 25
 """Jackson quotes every value of at least this length."""
 _LOWEST_PLAIN, _BACKSLASH = "-", "\\"
@@ -166,10 +131,12 @@ class Reset:
     """A reset of groups of consumers: one command line on one cluster. Other types of groups override a part."""
 
     kind = GroupType.CLASSIC  # of a group that does not exist
+    empty = "\nWarn: Partition {1} from topic {0} is empty. Falling back to latest known offset."
 
     def __init__(self, options: Options, source: LiveSource) -> None:
         self.status = ExitStatus.DONE  # The exit status so far
         self.made: list[str] = []  # The groups that were set
+        self.name = ""  # The group that is being set
         self.client = cluster.client_of(source, "kohort offsets reset")
         self.options, self.source = options, source
         self.topics = ClusterTopics(self.client)
@@ -208,7 +175,7 @@ class Reset:
 
     def set_group(self, name: str) -> Mapping[TopicPartition, int]:
         """Set one inactive group, if that is requested; its new offsets."""
-        options = self.options
+        self.name, options = name, self.options
         needs_committed = options.all_topics or options.to_current or options.shift_by is not None
         committed = self.committed(name) if needs_committed else {}
         places = self.scope(committed)
@@ -216,17 +183,49 @@ class Reset:
         scenario = scenario_of(options, lambda: self.plan)
         if isinstance(scenario, ToListed):
             places = self._planned(name)
-        places = sorted(places, key=lambda partition: (cluster.by_name(partition[0]), partition[1]))
+        places = sorted(places, key=cluster.by_place)
+        offsets = self.new_offsets(scenario, name, places, committed)
+        if options.execute and offsets:
+            self.commit(name, offsets)
+            self.made.append(name)
+        return offsets
+
+    def new_offsets(
+        self, scenario: Scenario, group: str, places: Sequence[TopicPartition], committed: Commits
+    ) -> dict[TopicPartition, int]:
+        """The new offset of each partition, with remarks. Raises ToolUsageError: there is nothing to shift."""
         positions = Positions(
             earliest=self.offsets(places, EARLIEST),
             end=self.offsets(places, LATEST),
             at=self.offsets(places, OffsetSpec(scenario.at_ms)) if isinstance(scenario, ToTime) else {},
         )
-        offsets = new_offsets(scenario, name, places, committed, positions)
-        if options.execute and offsets:
-            self.commit(name, offsets)
-            self.made.append(name)
+        offsets: dict[TopicPartition, int] = {}
+        for key in places:
+            change = reset(scenario, group, key, committed.get(key), positions)
+            if not isinstance(change, OffsetChange):
+                what = f"Cannot shift offset for partition {partition_name(key)}"
+                raise ToolUsageError(f"{what} since there is no current committed offset")
+            offsets[key] = change.after
+            match scenario:
+                case ToTime() if positions.at[key] < 0:
+                    print(self.empty.format(*key))
+                case ToOffset(offset):
+                    self.remark(key, offset, positions)
+                case ShiftBy(count):
+                    self.remark(key, (change.before or 0) + count, positions)
+                case ToListed(listed):
+                    self.remark(key, listed[group][key], positions)
         return offsets
+
+    def remark(self, place: TopicPartition, requested: int, positions: Positions) -> None:
+        """Print a warning if a requested offset is not in the log."""
+        start, end = positions.earliest[place], positions.end[place]
+        if not start <= requested <= end:
+            which, offset = ("higher than latest", end) if requested > end else ("lower than earliest", start)
+            printing.print_warning(
+                f"New offset ({requested}) is {which} offset for topic partition {partition_name(place)}. "
+                f"Value will be set to {offset}{wording().end}"
+            )
 
     def offsets(self, places: Sequence[TopicPartition], spec: OffsetSpec) -> dict[TopicPartition, int]:
         if not places:
@@ -235,20 +234,14 @@ class Reset:
         cluster.raise_failure(answers.failed.values(), prefix=cluster.WRAPPED)
         return {partition: offset for partition, (offset,) in answers.found.items()}
 
-    def committed(self, group: str) -> dict[TopicPartition, int]:
+    def committed(self, group: str) -> Commits:
         """Where the group is. Raises ToolFailure: a part of that is not known."""
         offsets, unknown = cluster.committed_offsets(self.source, [group])
-        cluster.raise_failure(
-            unknown.values(), prefix=cluster.WRAPPED
-        )  # else a part of the group would be left as it is
-        return {
-            (topic, partition): committed.offset
-            for topic, partitions in offsets.get(group, {}).items()
-            for partition, committed in partitions.items()
-            if committed.offset is not None
-        }
+        # Else a part of the group would be left as it is.
+        cluster.raise_failure(unknown.values(), prefix=cluster.WRAPPED)
+        return dict(each_commit(offsets.get(group)))
 
-    def scope(self, committed: Mapping[TopicPartition, int]) -> list[TopicPartition]:
+    def scope(self, committed: Iterable[TopicPartition]) -> list[TopicPartition]:
         """The selected partitions, each once."""
         if self.options.all_topics:
             return list(committed)
@@ -295,20 +288,23 @@ class Reset:
         path = self.options.from_file
         return {} if path is None else read_plan(path, self.options.groups)
 
-    def send(self, offsets: Resets) -> Answers[str, Outcomes]:
+    def send(self, resets: Resets) -> Answers[str, Outcomes]:
         """Set the offsets of groups."""
         commits = {
-            group: {partition: NewOffset(offset=offset) for partition, offset in places.items()}
-            for group, places in offsets.items()
+            group: {place: NewOffset(offset=offset) for place, offset in offsets.items()}
+            for group, offsets in resets.items()
         }
         return commit_offsets(self.client, commits)
 
     def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        def items() -> Iterator[ChangedItem]:
-            (before,) = groups_before(self.source, [group], self.kind)
-            return offset_items(before, offsets)
-
-        answers = journaled(self.source, "offsets reset", items, lambda: self.send({group: offsets}))
+        answers = journaled_offsets(
+            self.source,
+            "offsets reset",
+            group,
+            self.kind,
+            lambda _: offsets,
+            lambda: self.send({group: offsets}),
+        )
         if group in answers.failed:
             failure = answers.failed[group]
             printing.remark_unknown([failure])
@@ -344,15 +340,20 @@ def read_plan(path: Path, groups: tuple[str, ...]) -> Resets:
 
 
 def print_resets(resets: Resets, widths: Sequence[int] = ()) -> None:
-    """Headings and a line per partition; only an empty line if there is no group. The `widths` depend on the names if
-    they are not given."""
-    topics = (topic for offsets in resets.values() for topic, _ in offsets)
-    widths = widths or (printing.width_of(resets), printing.width_of(topics), _PARTITION_WIDTH)
-    if resets:
-        print("\n" + printing.row(("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET"), widths), end="")
-    for group, topic, partition, offset in _rows(resets):
-        print("\n" + printing.row((group, topic, str(partition), str(offset)), widths), end="")
-    print()
+    """A table; only an empty line if there is no group. `widths`: of GROUP, TOPIC and NEW-OFFSET, by default those
+    of the names."""
+    rows = list(_rows(resets))
+    group, topic, last = widths or (
+        printing.width_of(resets), printing.width_of(topic for _, topic, _, _ in rows), 0,
+    )  # fmt: skip
+    text = printing.table(
+        rows,
+        printing.Column("GROUP", lambda line: line[0], group),
+        printing.Column("TOPIC", lambda line: line[1], topic),
+        printing.Column("PARTITION", lambda line: line[2], 10),
+        printing.Column("NEW-OFFSET", lambda line: line[3], last),
+    )
+    print(f"\n{text}" if resets else "")
 
 
 def print_csv(resets: Resets, *, with_group: bool) -> None:

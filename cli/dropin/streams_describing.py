@@ -1,108 +1,98 @@
 """`--describe` of `kohort-streams-groups`."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from cli.dropin import cluster
+from cli.dropin.describing import EPOCHS, state_table
 from cli.dropin.errors import ToolFailure
 from cli.dropin.parse import Options
-from cli.dropin.printing import or_missing, print_error, row, safe_lines, width_of
-from cli.dropin.typed_groups import ToolGroups, describe, names_of
+from cli.dropin.printing import NARROWEST, Column, name_column, print_error, safe_lines, table
+from cli.dropin.typed_groups import TypedGroups
 from cli.errors import ExitStatus
 from cli.render.cells import MISSING
 from cli.sources.live import LiveSource
 from groups.described import as_group, with_nodes
-from groups.model import Group, GroupState, GroupType, TopicPartition, commit_of, each_partition
+from groups.model import Group, GroupState, GroupType, Member, TopicPartition, commit_of, each_partition
 from groups.streams import NodeKind, StreamsMember, Tasks, Topology, TopologyNode
 from wire.client.cluster import KafkaClient
 from wire.client.offsets import EARLIEST, LATEST, offsets_at
+from wire.errors import Failure
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
+GROUPS = TypedGroups(
+    type=GroupType.STREAMS,
+    api=STREAMS_GROUP_DESCRIBE,
+    states=(
+        GroupState.EMPTY, GroupState.NOT_READY, GroupState.STABLE, GroupState.ASSIGNING, GroupState.RECONCILING,
+        GroupState.DEAD,
+    ),
+    absent=lambda name: Failure(
+        message=f"java.lang.IllegalArgumentException: Group '{name}' does not exist or is not a streams group.",
+        is_unsent=True,
+    ),
+)  # fmt: skip
 
-def run_describe(groups: ToolGroups, options: Options, source: LiveSource) -> int:
+
+def run_describe(options: Options, source: LiveSource) -> int:
     """Print a table or the topology of each group, one after another."""
     client = cluster.client_of(source, "kohort describe")
-    names, status = names_of(groups, options, source)
+    names, status = GROUPS.names(options, source)
     for name in names:
         if options.flags.has("topology"):
             status = max(status, _print_topology(client, name))
             continue
-        raw = describe(client, STREAMS_GROUP_DESCRIBE, [name])[name]
-        group, _ = as_group(GroupType.STREAMS, raw, cluster.coordinators_of(client, [name]).get(name))
+        (group,) = GROUPS.described(client, [name])
         if options.state is not None:
-            _print_state_remark(group)
-            table = _state_table(group, verbose=options.verbose)
-        elif options.members:
-            table = _member_table(group, verbose=options.verbose)
-        else:
-            table = _offset_table(group, source, client, verbose=options.verbose)
-        if options.state is not None or group.members:
-            print("\n".join(table))
+            if group.state in _WITHOUT_MEMBERS:
+                print_error(f"Streams group '{name}' {_WITHOUT_MEMBERS[group.state]}.")
+            print(state_table(group, *_STATE, *EPOCHS * options.verbose, gap=" "))
+        elif group.members:
+            table_of = _member_table if options.members else partial(_offset_table, source, client)
+            print(table_of(group, verbose=options.verbose))
     return status
 
 
-def topologies_of(client: KafkaClient, names: Iterable[str]) -> dict[str, Topology]:
-    """The topologies of groups. Raises ToolFailure: a group cannot be read, or has none."""
-    described = describe(client, STREAMS_GROUP_DESCRIBE, names, prefix=cluster.WRAPPED)
-    groups = {name: as_group(GroupType.STREAMS, raw, None)[0] for name, raw in described.items()}
-    if missing := [name for name, group in groups.items() if group.topology is None]:
-        raise ToolFailure(f"the topology of the group '{missing[0]}' is not known")
-    return {name: group.topology for name, group in groups.items() if group.topology is not None}
+def topology_of(client: KafkaClient, name: str) -> Topology:
+    """The topology of a group. Raises ToolFailure: it cannot be read, or has none."""
+    (group,) = GROUPS.described(client, [name], prefix=cluster.WRAPPED)
+    if group.topology is None:
+        raise ToolFailure(f"the topology of the group '{name}' is not known")
+    return group.topology
 
 
-def _print_state_remark(group: Group) -> None:
-    if group.state is GroupState.DEAD:
-        print_error(f"Streams group '{group.id}' does not exist.")
-    elif group.state is GroupState.EMPTY:
-        print_error(f"Streams group '{group.id}' has no active members.")
+_WITHOUT_MEMBERS = {GroupState.DEAD: "does not exist", GroupState.EMPTY: "has no active members"}
+_STATE = (
+    Column[Group]("ASSIGNOR", lambda group: group.protocol or "", NARROWEST, grows=True),
+    Column[Group]("STATE", lambda group: group.state.value, 25),
+)
 
 
-def _state_table(group: Group, *, verbose: bool) -> list[str]:
-    node = group.coordinator
-    coordinator = MISSING if node is None else f"{node.host}:{node.port} ({node.id})"
-    assignor = group.protocol or ""
-    epochs = [or_missing(group.group_epoch), or_missing(group.assignment_epoch)]
-    widths = [
-        width_of([group.id]),
-        width_of([coordinator], 25),
-        width_of([assignor]),
-        25,
-        *[15, 25] * verbose,
-    ]
-    headings = [
-        "GROUP", "COORDINATOR (ID)", "ASSIGNOR", "STATE", *["GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH"] * verbose,
-        "#MEMBERS",
-    ]  # fmt: skip
-    cells = [group.id, coordinator, assignor, group.state.value, *epochs * verbose, str(len(group.members))]
-    return [row(headings, widths), row(cells, widths)]
-
-
-def _member_table(group: Group, *, verbose: bool) -> list[str]:
+def _member_table(group: Group, *, verbose: bool) -> str:
     """With `verbose`, nothing is between the epoch of the topology and the member, as in the tool."""
-    headings = ["GROUP", "MEMBER", "PROCESS", "CLIENT-ID", "ASSIGNMENTS"]
-    rows = []
-    for member in group.members:
+    epoch = MISSING if group.topology is None else str(group.topology.epoch)
+
+    def tasks(member: Member) -> str:
         streams = member.streams or StreamsMember()
-        tasks = _tasks_text(streams.tasks) + (_tasks_text(streams.target_tasks, "TARGET-") if verbose else "")
-        rows.append([group.id, member.id, streams.process or "", member.client.id or "", tasks])
-    widths = [width_of(column) for column in list(zip(*rows, strict=True))[:4]]
-    if verbose:
-        epoch = MISSING if group.topology is None else str(group.topology.epoch)
-        headings[1:2] = [
-            "TARGET-ASSIGNMENT-EPOCH",
-            f"{'TOPOLOGY-EPOCH':15}MEMBER",
-            "MEMBER-PROTOCOL",
-            "MEMBER-EPOCH",
-        ]
-        for cells, member in zip(rows, group.members, strict=True):
-            protocol = "streams" if member.protocol is None else "classic"
-            cells[1:2] = [
-                or_missing(group.assignment_epoch),
-                f"{epoch:15}{cells[1]}",
-                protocol,
-                str(member.epoch),
-            ]
-        widths[1:2] = [25, 15 + widths[1], 15, 15]
-    return [row(cells, widths) for cells in (headings, *rows)]
+        target = _tasks_text(streams.target_tasks, "TARGET-") if verbose else ""
+        return _tasks_text(streams.tasks) + target
+
+    more = (
+        Column[Member]("TARGET-ASSIGNMENT-EPOCH", lambda _: group.assignment_epoch, 25),
+        Column[Member](
+            f"{'TOPOLOGY-EPOCH':15}MEMBER", lambda member: f"{epoch:15}{member.id}", 30, grows=True
+        ),
+        Column[Member]("MEMBER-PROTOCOL", lambda member: "classic" if member.protocol else "streams", 15),
+        Column[Member]("MEMBER-EPOCH", lambda member: member.epoch, 15),
+    )
+    return table(
+        group.members,
+        name_column("GROUP", lambda _: group.id),
+        *(more if verbose else [name_column("MEMBER", lambda member: member.id)]),
+        name_column("PROCESS", lambda member: (member.streams and member.streams.process) or ""),
+        name_column("CLIENT-ID", lambda member: member.client.id or ""),
+        Column("ASSIGNMENTS", tasks),
+    )
 
 
 def _tasks_text(tasks: Tasks | None, prefix: str = "") -> str:
@@ -117,28 +107,37 @@ def _tasks_text(tasks: Tasks | None, prefix: str = "") -> str:
     )
 
 
-def _offset_table(group: Group, source: LiveSource, client: KafkaClient, *, verbose: bool) -> list[str]:
+def _offset_table(source: LiveSource, client: KafkaClient, group: Group, *, verbose: bool) -> str:
     """A row for each partition that a member reads; the lag is that of the whole log where nothing is committed."""
-    places = sorted({key for member in group.members for key in each_partition(member.owned)}, key=_in_order)
-    answers = offsets_at(client, places, [EARLIEST, LATEST])
-    cluster.raise_failure(answers.failed.values())
+    owned = {place for member in group.members for place in each_partition(member.owned)}
+    logs = offsets_at(client, sorted(owned, key=cluster.by_place), [EARLIEST, LATEST])
+    cluster.raise_failure(logs.failed.values())
     committed, unknown = cluster.committed_offsets(source, [group.id])
     cluster.raise_failure(unknown.values(), prefix=cluster.WRAPPED)
-    widths = [width_of([group.id]), width_of(topic for topic, _ in places), 10, *[15] * 4 * verbose]
-    more = ["CURRENT-OFFSET", "LEADER-EPOCH", "LOG-END-OFFSET"] * verbose
-    lines = [row(["GROUP", "TOPIC", "PARTITION", *more, "OFFSET-LAG"], widths)]
-    for topic, number in places:
-        start, end = answers.found[topic, number]
-        commit = commit_of(committed.get(group.id), (topic, number))
-        current = None if commit is None else commit.position
-        lag = end - (start if current is None else current)
-        values = [current, commit and commit.leader_epoch, end] * verbose
-        lines.append(row([group.id, topic, str(number), *map(or_missing, values), str(lag)], widths))
-    return lines
+    commits = {place: commit_of(committed.get(group.id), place) for place in logs.found}
 
+    def current(place: TopicPartition) -> int | None:
+        return commit.position if (commit := commits[place]) else None
 
-def _in_order(partition: TopicPartition) -> tuple[bytes, int]:
-    return cluster.by_name(partition[0]), partition[1]
+    def lag(place: TopicPartition) -> int:
+        start, end = logs.found[place]
+        return end - (start if (offset := current(place)) is None else offset)
+
+    more = (
+        Column("CURRENT-OFFSET", current, 15),
+        Column[TopicPartition](
+            "LEADER-EPOCH", lambda place: (commit := commits[place]) and commit.leader_epoch, 15
+        ),
+        Column[TopicPartition]("LOG-END-OFFSET", lambda place: logs.found[place][1], 15),
+    )
+    return table(
+        logs.found,
+        name_column("GROUP", lambda _: group.id),
+        name_column("TOPIC", lambda place: place[0]),
+        Column("PARTITION", lambda place: place[1], 10),
+        *more * verbose,
+        Column("OFFSET-LAG", lag, 15 * verbose),
+    )
 
 
 _STORED = 3
@@ -147,47 +146,47 @@ _WHY_NOT = {
     2: "The broker failed to fetch the topology description for streams group '{}'. See the broker logs for details.",
 }
 """By status of a described topology (KIP-1331)."""
+_NOT_REQUESTED = "No topology description is available for streams group '{}' (status: NOT_REQUESTED)."
 
 
 def _print_topology(client: KafkaClient, name: str) -> ExitStatus:
     """Print the topology as Kafka Streams' TopologyDescription does; FALSE if the brokers have none."""
-    raw = describe(client, STREAMS_GROUP_DESCRIBE, [name], nodes=True)[name]
-    group, _ = as_group(GroupType.STREAMS, raw, None)
-    if raw.topology_description_status != _STORED or not raw.topology_description or not group.topology:
-        why = _WHY_NOT.get(raw.topology_description_status)
-        unknown = "No topology description is available for streams group '{}' (status: NOT_REQUESTED)."
-        print_error((why or unknown).format(name))
+    answer = GROUPS.read(client, [name], nodes=True)[name]
+    group, _ = as_group(GroupType.STREAMS, answer, None)
+    status = answer.topology_description_status
+    if status != _STORED or not answer.topology_description or not group.topology:
+        print_error(_WHY_NOT.get(status, _NOT_REQUESTED).format(name))
         return ExitStatus.FALSE
-    print(safe_lines(topology_text(with_nodes(group.topology, raw.topology_description))))
+    print(safe_lines(topology_text(with_nodes(group.topology, answer.topology_description))))
     return ExitStatus.DONE
 
 
 def topology_text(topology: Topology) -> str:
-    lines = ["Topologies:"]
-    for subtopology in topology.subtopologies:
-        lines += [f"   Sub-topology: {subtopology.id}", *_node_lines(subtopology.nodes or ()), ""]
+    parts = [(part.id, part.nodes or ()) for part in topology.subtopologies]
     stores = zip(topology.global_nodes[::2], topology.global_nodes[1::2], strict=True)
-    for number, pair in enumerate(stores, start=len(topology.subtopologies)):
-        head = f"   Sub-topology: {number} for global store (will not generate tasks)"
-        lines += [head, *_node_lines(pair), ""]
+    for number, pair in enumerate(stores, start=len(parts)):
+        parts.append((f"{number} for global store (will not generate tasks)", pair))
+    lines = ["Topologies:"]
+    for name, nodes in parts:
+        described = (line for node in nodes for line in _node_lines(node, nodes))
+        lines += [f"   Sub-topology: {name}", *described, ""]
     return "\n".join([*lines, ""])
 
 
-def _node_lines(nodes: Sequence[TopologyNode]) -> list[str]:
-    lines = []
-    for node in nodes:
-        topics, stores = (f"[{', '.join(sorted(names))}]" for names in (node.topics, node.stores))
-        before = [other.name for other in nodes if node.name in other.successors]
-        links = [f"      --> {_names(node.successors)}", f"      <-- {_names(before)}"]
-        if node.kind is NodeKind.SOURCE:
-            lines += [f"    Source: {node.name} (topics: {topics})", links[0]]
-        elif node.kind is NodeKind.SINK:
-            topic = node.topics[0] if node.topics else "null"
-            lines += [f"    Sink: {node.name} (topic: {topic})", links[1]]
-        else:
-            lines += [f"    Processor: {node.name} (stores: {stores})", *links]
-    return lines
+def _node_lines(node: TopologyNode, nodes: Sequence[TopologyNode]) -> list[str]:
+    before = [other.name for other in nodes if node.name in other.successors]
+    to, of = (
+        f"      {arrow} {_names(names) or 'none'}"
+        for arrow, names in (("-->", node.successors), ("<--", before))
+    )
+    match node.kind:
+        case NodeKind.SOURCE:
+            return [f"    Source: {node.name} (topics: [{_names(node.topics)}])", to]
+        case NodeKind.SINK:
+            return [f"    Sink: {node.name} (topic: {_names(node.topics) or 'null'})", of]
+        case _:
+            return [f"    Processor: {node.name} (stores: [{_names(node.stores)}])", to, of]
 
 
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))

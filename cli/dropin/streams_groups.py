@@ -1,60 +1,44 @@
 """`kohort-streams-groups`: the command line of kafka-streams-groups.sh; `--describe` is in streams_describing.py."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from cli.dropin import cluster
 from cli.dropin.deleting import delete_internal_topics, delete_offsets, print_deleted
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, exception_text, status_of
-from cli.dropin.flags import ParsedFlags, flags_in, read_command
+from cli.dropin.flags import ParsedFlags, read_command, refuse
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import (
+    ONLY_WITH,
     SCENARIOS,
     Action,
     Options,
     check_describe,
     check_execution,
+    check_selection,
     only_action,
     options_of,
+    require_server,
 )
 from cli.dropin.printing import print_error, remark_unknown
-from cli.dropin.resetting import Reset, Resets, print_resets, run_reset
-from cli.dropin.streams_describing import run_describe, topologies_of
-from cli.dropin.typed_groups import (
-    ToolGroups,
-    delete_groups,
-    described_or_not,
-    names_of,
-    print_list,
-    undeletable,
-)
+from cli.dropin.resetting import Resets, print_resets, run_reset
+from cli.dropin.streams_describing import GROUPS, run_describe, topology_of
+from cli.dropin.typed_groups import TypedReset
 from cli.errors import ExitStatus
 from cli.render.cells import safe_text
 from cli.sources.live import LiveSource
-from groups.model import GroupState, GroupType, TopicPartition
-from groups.streams import Topology, is_internal
+from groups.model import TopicPartition
+from groups.streams import is_internal
+from wire.client.cluster import KafkaClient
 from wire.errors import Failure
-from wire.messages.schemas.streams_groups import STREAMS_GROUP_DESCRIBE
 
 _USAGE = "usage-streams-groups.txt"
-FLAGS = flags_in(_USAGE)
 _PARTS = ("members", "offsets", "state", "topology")
-_ONLY_WITH = (
-    ("members", ("describe",)), ("topology", ("describe",)), ("state", ("list", "describe")),
-    ("offsets", ("describe",)), ("verbose", ("describe",)),
-)  # fmt: skip
-_GROUPS = ToolGroups(
-    type=GroupType.STREAMS,
-    states=(
-        GroupState.EMPTY, GroupState.NOT_READY, GroupState.STABLE, GroupState.ASSIGNING, GroupState.RECONCILING,
-        GroupState.DEAD,
-    ),
-    absent=lambda name: Failure(
-        message=f"java.lang.IllegalArgumentException: Group '{name}' does not exist or is not a streams group.",
-        is_unsent=True,
-    ),
-)  # fmt: skip
+_ONLY_WITH = {
+    flag: ONLY_WITH.get(flag, ("describe",))
+    for flag in ("members", "topology", "state", "offsets", "verbose")
+}
+_ALL_INTERNAL, _INTERNAL = "delete-all-internal-topics", "delete-internal-topic"
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -63,85 +47,69 @@ def parse(arguments: Sequence[str]) -> Options:
     _check(flags)
     action = only_action(flags, "--list, --describe, --delete, --reset-offsets, or --delete-offsets.")
     try:
-        options = options_of(action, flags, topics="input-topic")
+        return options_of(action, flags.renamed({"input-topic": "topic", "all-input-topics": "all-topics"}))
     except BadValue as error:
         raise ToolUsageError(str(error)) from None
-    return replace(options, all_topics=flags.has("all-input-topics"))
 
 
 def _check(flags: ParsedFlags) -> None:
-    if not flags.has("bootstrap-server"):
-        raise ToolUsageError('Missing required argument "[bootstrap-server]"')
-    if flags.has("describe"):
-        check_describe(flags, *_PARTS)
-    if flags.has("delete"):
+    has, topics = flags.has, flags.has("input-topic", "all-input-topics")
+    require_server(flags)
+    check_describe(flags, *_PARTS)
+    if has("delete"):
         flags.require_one("delete", "group", "all-groups")
-        if flags.has("input-topic", "all-input-topics"):
-            what = "topic-specific offset deletion from a streams group"
-            raise ToolUsageError(f"Kafka Streams does not support {what}.")
-    if flags.has("delete-offsets"):
-        if not (flags.has("input-topic", "all-input-topics") and flags.has("group")):
-            takes = "takes the [group] and one of these options: [all-input-topics], [input-topic]"
-            raise ToolUsageError(f"Option [delete-offsets] {takes}")
-        if len(groups := flags.all("group")) > 1:
-            found = f"found: [{', '.join(groups)}]"
-            raise ToolUsageError(f"Option [delete-offsets] supports only one [group] at a time, but {found}")
-    if flags.has("reset-offsets"):
+        refuse(topics, "Kafka Streams does not support topic-specific offset deletion from a streams group.")
+    if has("delete-offsets"):
+        takes = "takes the [group] and one of these options: [all-input-topics], [input-topic]"
+        refuse(not (topics and has("group")), f"Option [delete-offsets] {takes}")
+        groups = flags.all("group")
+        only = f"supports only one [group] at a time, but found: [{', '.join(groups)}]"
+        refuse(len(groups) > 1, f"Option [delete-offsets] {only}")
+    if has("reset-offsets"):
         check_execution(flags, required=True)
         flags.require_one("reset-offsets", "group", "all-groups")
         flags.at_most_one(*SCENARIOS)
-    _check_internal_topics(flags)
-    if flags.has("dry-run", "execute") and not flags.has("reset-offsets"):
-        raise ToolUsageError("Only Option [reset-offsets] accepts [execute] or [dry-run]")
-    flags.exclude("list", "members", "offsets", "topology")
-    flags.exclude("group", "all-groups", "list")
-    flags.exclude("input-topic", "delete", "describe", "list")
-
-
-def _check_internal_topics(flags: ParsedFlags) -> None:
-    if flags.has(_ALL_INTERNAL):
+    if has(_ALL_INTERNAL):
         flags.require_one(_ALL_INTERNAL, "reset-offsets", "delete")
-        if flags.has("reset-offsets") and not flags.has("execute"):
-            raise ToolUsageError(f"Option [{_ALL_INTERNAL}] takes [execute] when [reset-offsets] is used.")
-    elif flags.has(_INTERNAL) and not (flags.has("reset-offsets") and flags.has("execute")):
-        raise ToolUsageError(f"Option [{_INTERNAL}] takes [reset-offsets] when [execute] is used.")
-
-
-_ALL_INTERNAL, _INTERNAL = "delete-all-internal-topics", "delete-internal-topic"
+        planned = has("reset-offsets") and not has("execute")
+        refuse(planned, f"Option [{_ALL_INTERNAL}] takes [execute] when [reset-offsets] is used.")
+    elif not (has("reset-offsets") and has("execute")):
+        refuse(has(_INTERNAL), f"Option [{_INTERNAL}] takes [reset-offsets] when [execute] is used.")
+    executes = has("dry-run", "execute") and not has("reset-offsets")
+    refuse(executes, "Only Option [reset-offsets] accepts [execute] or [dry-run]")
+    flags.exclude("list", "members", "offsets", "topology")
+    check_selection(flags, "input-topic")
 
 
 def run_delete(options: Options, source: LiveSource) -> int:
     """Delete the groups, and their internal topics if requested; print the outcome of each; the exit status."""
     client = cluster.client_of(source, "kohort delete")
-    names, status = names_of(_GROUPS, options, source)
-    failed = undeletable(_GROUPS, names, source)
+    names, status = GROUPS.names(options, source)
+    failed = GROUPS.undeletable(names, source)
     doomed = [name for name in names if name not in failed and options.flags.has(_ALL_INTERNAL)]
-    internal = {name: _internal(name, topology) for name, topology in topologies_of(client, doomed).items()}
-    topics = {name: found for name, found in internal.items() if found}
-    failed = delete_groups(names, failed, source)
-    kept = {
-        name: why
-        for name in topics.keys() - failed.keys()
-        if (why := _delete_topics(source, name, topics[name])) is not None
-    }
+    topics = {name: found for name in doomed if (found := _internal_topics(client, name))}
+    failed = GROUPS.deleted(names, failed, source)
+    gone = [name for name in topics if name not in failed]
+    kept = {name: why for name in gone if (why := _delete_topics(source, name, topics[name]))}
     print_deleted("streams groups", names, failed, end=".")
     if kept:
         print("Deletion of some associated internal topics failed:")
         for name, why in kept.items():
             what = f"* Internal topics of the streams group '{name}' could not be deleted"
             print(safe_text(f"{what} due to: {exception_text(why)}"))
-    elif gone := [name for name in topics if name not in failed]:
+    elif gone:
         of = safe_text("', '".join(gone))
         print(f"Deletion of associated internal topics of the streams groups ('{of}') was successful.")
     return max(status, status_of([*failed.values(), *kept.values()]))
 
 
-def _internal(group: str, topology: Topology) -> list[str]:
+def _internal_topics(client: KafkaClient, group: str) -> list[str]:
     """The internal topics of a group; those that are not named after it are printed, and left out."""
+    topology = topology_of(client, group)
     topics = [
         topic
-        for subtopology in topology.subtopologies
-        for topic in (*subtopology.repartition_sources, *subtopology.changelogs)
+        for part in topology.subtopologies
+        for topic in (*part.repartition_sources, *part.changelogs)
         if topic not in topology.input_topics
     ]
     for topic in topics:
@@ -164,57 +132,43 @@ def run_delete_offsets(options: Options, source: LiveSource) -> int:
     """Delete the offsets of the named or of all input topics."""
     if not options.all_topics:
         return delete_offsets(options, source)
-    (group,) = options.groups
-    topology = topologies_of(cluster.client_of(source, "kohort offsets delete"), [group])[group]
-    committed = Reset(options, source).committed(group)
-    return delete_offsets(options, source, [key for key in committed if key[0] in topology.input_topics])
+    topics = topology_of(cluster.client_of(source, "kohort offsets delete"), options.group).input_topics
+    committed = StreamsReset(GROUPS, options, source).committed(options.group)
+    return delete_offsets(options, source, [place for place in committed if place[0] in topics])
 
 
-class StreamsReset(Reset):
+class StreamsReset(TypedReset):
     """A reset of streams groups, of input topics only, and the deletion of their internal topics."""
 
-    def __init__(self, options: Options, source: LiveSource) -> None:
-        super().__init__(options, source)
-        self._group = ""  # The one that is being reset
-
-    def names(self) -> tuple[list[str], ExitStatus]:
-        return names_of(_GROUPS, self.options, self.source)
-
-    def describe(self, names: Sequence[str]) -> Mapping[str, cluster.Described]:
-        return described_or_not(self.client, GroupType.STREAMS, STREAMS_GROUP_DESCRIBE, names)
-
     def set_group(self, name: str) -> Mapping[TopicPartition, int]:
-        self._group = name
-        topics = self._doomed() if self.options.execute else []
+        topics = self._doomed(name) if self.options.execute else []
         offsets = super().set_group(name)
         if (why := _delete_topics(self.source, name, topics)) is not None:
             print_error(f"Deleting internal topics for group '{name}' failed due to {exception_text(why)}")
             self.status = max(self.status, status_of([why]))
         return offsets
 
-    def _doomed(self) -> list[str]:
+    def _doomed(self, group: str) -> list[str]:
         """The internal topics to delete. Raises ToolFailure: a named one is not an internal topic of the group."""
-        named = self.options.flags.all(_INTERNAL)
-        if not named and not self.options.flags.has(_ALL_INTERNAL):
-            return []
-        topics = _internal(self._group, topologies_of(self.client, [self._group])[self._group])
-        if self.options.flags.has(_ALL_INTERNAL):
+        named, all_of_them = self.options.flags.all(_INTERNAL), self.options.flags.has(_ALL_INTERNAL)
+        topics = _internal_topics(self.client, group) if named or all_of_them else []
+        if all_of_them:
             return topics
         if others := [topic for topic in named if topic not in topics]:
-            raise ToolFailure(f"'{others[0]}' is not an internal topic of the group '{self._group}'")
+            raise ToolFailure(f"'{others[0]}' is not an internal topic of the group '{group}'")
         return named
 
-    def scope(self, committed: Mapping[TopicPartition, int]) -> list[TopicPartition]:
+    def scope(self, committed: Iterable[TopicPartition]) -> list[TopicPartition]:
         if self.options.all_topics:
-            topology = topologies_of(self.client, [self._group])[self._group]
-            return [key for key in committed if key[0] in topology.input_topics]
+            topics = topology_of(self.client, self.name).input_topics
+            return [place for place in committed if place[0] in topics]
         if not self.options.topics and self.options.from_file is None:
             scopes = "--all-input-topics, --input-topic"
             raise ToolUsageError(f"One of the reset scopes should be defined: {scopes}.")
         places = super().scope(committed)
         self.check(places)
-        if places and not self.committed(self._group).keys() >= set(places):
-            print_error(f"One or more topics are not part of the group '{self._group}'.")
+        if places and not self.committed(self.name).keys() >= set(places):
+            print_error(f"One or more topics are not part of the group '{self.name}'.")
             self.status = max(self.status, ExitStatus.UNREADABLE)
             return []
         return places
@@ -226,13 +180,13 @@ class StreamsReset(Reset):
             print_resets(resets, _WIDTHS)
 
 
-_WIDTHS = (30, 30, 10, 15)
+_WIDTHS = (30, 30, 15)
 _RUNS: dict[Action, Run] = {
-    Action.LIST: partial(print_list, _GROUPS),
-    Action.DESCRIBE: partial(run_describe, _GROUPS),
+    Action.LIST: GROUPS.run_list,
+    Action.DESCRIBE: run_describe,
     Action.DELETE: run_delete,
     Action.DELETE_OFFSETS: run_delete_offsets,
-    Action.RESET_OFFSETS: lambda options, source: run_reset(StreamsReset(options, source)),
+    Action.RESET_OFFSETS: lambda options, source: run_reset(StreamsReset(GROUPS, options, source)),
 }
 TOOL = KafkaTool(
     parse=parse,
@@ -241,7 +195,4 @@ TOOL = KafkaTool(
     usage=_USAGE,
     failed=ExitStatus.FALSE,
 )
-
-
-def main() -> None:
-    run_tool(TOOL)
+main = partial(run_tool, TOOL)

@@ -1,20 +1,19 @@
-"""What the tools for share groups and for streams groups have in common: groups of one type, listed and deleted."""
-
-from __future__ import annotations
+"""What the tools for share groups and for streams groups have in common: groups of one type, listed, described, deleted
+and reset."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
-from cli.dropin.cluster import Described, list_groups, raise_failure
-from cli.dropin.deleting import delete_journaled
-from cli.dropin.describing import chosen_values
+from cli.dropin import cluster, journaling
+from cli.dropin.describing import chosen_values, print_list
 from cli.dropin.parse import Options
-from cli.dropin.printing import row, width_of
+from cli.dropin.printing import Column
+from cli.dropin.resetting import Reset
 from cli.errors import ExitStatus
-from cli.render.cells import safe_text
 from cli.sources.live import LiveSource
-from groups.model import GroupState, GroupType
+from groups.described import as_group
+from groups.model import Group, GroupListing, GroupState, GroupType
 from wire.client.cluster import KafkaClient
 from wire.client.groups import DescribedGroup, DescribedGroups, describe_groups
 from wire.errors import ErrorCode, Failure, refusal
@@ -24,82 +23,81 @@ G = TypeVar("G", bound=DescribedGroup)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolGroups:
-    """The groups of a tool: their type, their states, and why one that is not among them is not deleted."""
+class TypedGroups(Generic[G]):
+    """The groups of a tool: their type, the request that describes one, their states, and why one that is not among
+    them is not deleted."""
 
     type: GroupType
+    api: "Api[object, DescribedGroups[G]]"
     states: Sequence[GroupState]
     absent: Callable[[str], Failure]
 
-
-def print_list(groups: ToolGroups, options: Options, source: LiveSource) -> int:
-    """`--list`: the groups, with their states and filtered by them if requested."""
-    states = {state.value: state for state in groups.states}
-    chosen = chosen_values(options.state, states, "state list", "states")
-    listed, status = list_groups(source, groups.type)
-    if options.state is None:
-        for group in listed:
-            print(safe_text(group.id))
+    def run_list(self, options: Options, source: LiveSource) -> int:
+        """`--list`: the groups, with their states and filtered by them if requested."""
+        states = {state.value: state for state in self.states}
+        chosen = chosen_values(options.state, states, "state list", "states")
+        listed, status = cluster.list_groups(source, self.type)
+        state = Column[GroupListing]("STATE", lambda group: group.state.value)
+        groups = [group for group in listed if not chosen or group.state in chosen]
+        print_list(groups, *[state] * (options.state is not None))
         return status
-    rows = [(group.id, group.state.value) for group in listed if not chosen or group.state in chosen]
-    widths = [width_of(name for name, _ in rows)]
-    for cells in [("GROUP", "STATE"), *rows]:
-        print(row(cells, widths))
-    return status
+
+    def names(self, options: Options, source: LiveSource) -> tuple[list[str], ExitStatus]:
+        """The groups that a command line names, or all of the type by name; and the status of listing them."""
+        if not options.all_groups:
+            return list(options.groups), ExitStatus.DONE
+        listed, status = cluster.list_groups(source, self.type)
+        return [group.id for group in listed], status
+
+    def read(
+        self, client: KafkaClient, names: Iterable[str], *, nodes: bool = False, prefix: str = ""
+    ) -> dict[str, G]:
+        """The answers of brokers about groups. Raises ToolFailure: one cannot be read."""
+        answers = describe_groups(client, self.api, names, nodes=nodes)
+        cluster.raise_failure(answers.failed.values(), prefix=prefix)
+        return dict(answers.found)
+
+    def described(self, client: KafkaClient, names: Iterable[str], *, prefix: str = "") -> list[Group]:
+        """The groups, each once, in the order of the names. Raises ToolFailure: one cannot be read."""
+        answers = self.read(client, dict.fromkeys(names), prefix=prefix)
+        at = cluster.coordinators_of(client, answers)
+        return [as_group(self.type, answer, at.get(name))[0] for name, answer in answers.items()]
+
+    def deleted(
+        self, names: Sequence[str], kept: Mapping[str, Failure], source: LiveSource
+    ) -> dict[str, Failure]:
+        """Delete the named groups that are not `kept`; why some are not deleted."""
+        failed = journaling.delete_groups(source, [name for name in names if name not in kept]).failed
+        return {name: why for name in names if (why := kept.get(name) or failed.get(name)) is not None}
+
+    def undeletable(self, names: Iterable[str], source: LiveSource) -> dict[str, Failure]:
+        """Why some of the named groups are not to be deleted: another type, or not empty."""
+        states = {group.id: group.state for group in cluster.list_groups(source, self.type)[0]}
+        failed: dict[str, Failure] = {}
+        for name in names:
+            what = f"{self.type.value.capitalize()} group '{name}'"
+            match states.get(name):
+                case None:
+                    failed[name] = self.absent(name)
+                case GroupState.DEAD:
+                    why = f"java.lang.IllegalStateException: {what} group state is DEAD."
+                    failed[name] = Failure(message=why, is_unsent=True)
+                case state if state is not GroupState.EMPTY:
+                    failed[name] = refusal(ErrorCode.NON_EMPTY_GROUP, f"{what} is not EMPTY.")
+        return failed
 
 
-def names_of(groups: ToolGroups, options: Options, source: LiveSource) -> tuple[list[str], ExitStatus]:
-    """The groups that a command line names, or all of the type by name; and the status of listing them."""
-    if not options.all_groups:
-        return list(options.groups), ExitStatus.DONE
-    listed, status = list_groups(source, groups.type)
-    return [group.id for group in listed], status
+class TypedReset(Reset):
+    """A reset of groups of one type."""
 
+    def __init__(self, groups: TypedGroups[G], options: Options, source: LiveSource) -> None:
+        super().__init__(options, source)
+        self.groups = groups
 
-def describe(
-    client: KafkaClient,
-    api: Api[object, DescribedGroups[G]],
-    names: Iterable[str],
-    *,
-    nodes: bool = False,
-    prefix: str = "",
-) -> dict[str, G]:
-    """The groups as brokers describe them, in the order of the names. Raises ToolFailure: one cannot be read."""
-    answers = describe_groups(client, api, names, nodes=nodes)
-    raise_failure(answers.failed.values(), prefix=prefix)
-    return {name: answers.found[name] for name in names}
+    def names(self) -> tuple[list[str], ExitStatus]:
+        return self.groups.names(self.options, self.source)
 
-
-def described_or_not(
-    client: KafkaClient, kind: GroupType, api: Api[object, DescribedGroups[G]], names: Sequence[str]
-) -> Mapping[str, Described]:
-    """Each group of a reset, or why it is not described."""
-    answers = describe_groups(client, api, names)
-    return {
-        name: (kind, answers.found[name]) if name in answers.found else answers.failed[name] for name in names
-    }
-
-
-def undeletable(groups: ToolGroups, names: Sequence[str], source: LiveSource) -> dict[str, Failure]:
-    """Why some of the named groups are not to be deleted: another type, or not empty."""
-    states = {group.id: group.state for group in list_groups(source, groups.type)[0]}
-    failed: dict[str, Failure] = {}
-    for name in names:
-        what = f"{groups.type.value.capitalize()} group '{name}'"
-        match states.get(name):
-            case None:
-                failed[name] = groups.absent(name)
-            case GroupState.DEAD:
-                why = f"java.lang.IllegalStateException: {what} group state is DEAD."
-                failed[name] = Failure(message=why, is_unsent=True)
-            case state if state is not GroupState.EMPTY:
-                failed[name] = refusal(ErrorCode.NON_EMPTY_GROUP, f"{what} is not EMPTY.")
-    return failed
-
-
-def delete_groups(
-    names: Sequence[str], failed: Mapping[str, Failure], source: LiveSource
-) -> dict[str, Failure]:
-    """Delete those of the named groups that have not `failed` before; why some are not deleted."""
-    outcome = delete_journaled(source, [name for name in dict.fromkeys(names) if name not in failed]).failed
-    return {name: why for name in names if (why := failed.get(name) or outcome.get(name)) is not None}
+    def describe(self, names: Sequence[str]) -> Mapping[str, cluster.Described]:
+        answers = describe_groups(self.client, self.groups.api, names)
+        found = {name: (self.groups.type, answer) for name, answer in answers.found.items()}
+        return {name: found.get(name) or answers.failed[name] for name in names}

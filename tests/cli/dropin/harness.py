@@ -11,7 +11,7 @@ from importlib.metadata import version
 from types import ModuleType
 
 from cli.dropin import groups, main, parse, share_groups, streams_groups, streams_reset
-from cli.dropin.flags import Value
+from cli.dropin.flags import Value, flags_in
 from cli.dropin.parse import OF_THE_DOCUMENT, Options
 from cli.dropin.printing import usage
 from tests.cli import command
@@ -41,9 +41,10 @@ class Pair:
 
 def _pair(stand_in: ModuleType, theirs: str, fails: str) -> Pair:
     tool = stand_in.TOOL
+    flags = flags_in(tool.usage)
     return Pair(
-        theirs=theirs, ours=stand_in.main, parse=tool.parse, flags=stand_in.FLAGS, usage=tool.usage, fails=fails
-    )  # fmt: skip
+        theirs=theirs, ours=stand_in.main, parse=tool.parse, flags=flags, usage=tool.usage, fails=fails
+    )
 
 
 _FAILED = "\nError: Executing {} command failed due to "
