@@ -117,7 +117,7 @@ def member_columns(group: Group, *, instances: bool = False) -> list[Column[Memb
     return [
         name_column("GROUP", lambda _: group.id),
         name_column("CONSUMER-ID", lambda member: member.id),
-        *[name_column("GROUP-INSTANCE-ID", lambda member: member.instance or "", 17)] * instances,
+        *[Column[Member]("GROUP-INSTANCE-ID", lambda member: member.instance or "", 17, True)] * instances,
         name_column("HOST", lambda member: member.client.host or ""),
         name_column("CLIENT-ID", lambda member: member.client.id or ""),
     ]

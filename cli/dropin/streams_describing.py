@@ -77,18 +77,18 @@ def _member_table(group: Group, *, verbose: bool) -> str:
         target = _tasks_text(streams.target_tasks, "TARGET-") if verbose else ""
         return _tasks_text(streams.tasks) + target
 
-    more = (
-        Column[Member]("TARGET-ASSIGNMENT-EPOCH", lambda _: group.assignment_epoch, 25),
-        Column[Member](
-            f"{'TOPOLOGY-EPOCH':15}MEMBER", lambda member: f"{epoch:15}{member.id}", 30, grows=True
-        ),
-        Column[Member]("MEMBER-PROTOCOL", lambda member: "classic" if member.protocol else "streams", 15),
-        Column[Member]("MEMBER-EPOCH", lambda member: member.epoch, 15),
-    )
+    names: list[Column[Member]] = [name_column("MEMBER", lambda member: member.id)]
+    if verbose:
+        names = [
+            Column("TARGET-ASSIGNMENT-EPOCH", lambda _: group.assignment_epoch, 25),
+            name_column(f"{'TOPOLOGY-EPOCH':15}MEMBER", lambda member: f"{epoch:15}{member.id}", 30),
+            Column("MEMBER-PROTOCOL", lambda member: "classic" if member.protocol else "streams", 15),
+            Column("MEMBER-EPOCH", lambda member: member.epoch, 15),
+        ]
     return table(
         group.members,
         name_column("GROUP", lambda _: group.id),
-        *(more if verbose else [name_column("MEMBER", lambda member: member.id)]),
+        *names,
         name_column("PROCESS", lambda member: (member.streams and member.streams.process) or ""),
         name_column("CLIENT-ID", lambda member: member.client.id or ""),
         Column("ASSIGNMENTS", tasks),

@@ -63,7 +63,7 @@ def test_bytes_that_are_no_text_are_read_as_java_reads_them() -> None:
 @given(st.lists(st.text(string.printable + "𝄞é", max_size=20), min_size=1, max_size=5))
 def test_columns_begin_where_the_widest_cell_ends(cells: list[str]) -> None:
     widths = [width_of([cell], 5) for cell in cells]
-    columns = [Column("", itemgetter(number), width) for number, width in enumerate([*widths, 0])]
+    columns = [Column[list[str]]("", itemgetter(number), width) for number, width in enumerate([*widths, 0])]
     _, line = table([[*cells, "last"]], *columns).split("\n")
     assert line.endswith(" last")
     assert java_length(line) == sum(widths) + len(widths) + len("last")
