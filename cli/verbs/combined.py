@@ -1,6 +1,6 @@
 """A change of several kinds as one `Change`: its parts are made one after another."""
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
@@ -25,14 +25,20 @@ class CombinedChange(Change, ABC):
 
     why_held: ClassVar[str] = "its other changes are skipped: a group is changed completely or not at all"
     executed: bool = False
+    features: FeaturesChange | None = None
+    settings: ConfigChange | None
+    offsets: OffsetsChange
+    cleared: OffsetsDeletions
+    deletions: GroupDeletions
 
     def __post_init__(self) -> None:
         self._hold()
 
     @property
-    @abstractmethod
     def parts(self) -> tuple[Part, ...]:
         """In the order in which they are made."""
+        parts = self.features, self.settings, self.offsets, self.cleared, self.deletions
+        return tuple(part for part in parts if part is not None)
 
     @property
     def in_use(self) -> list[str]:

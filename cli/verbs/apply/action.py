@@ -20,7 +20,7 @@ from cli.sources.positions import positions_of
 from cli.sources.source import Source
 from cli.sources.writer import ClusterWriter
 from cli.verbs.apply.desired import DesiredGroup, DesiredGroups, read_desired
-from cli.verbs.combined import CombinedChange, Part
+from cli.verbs.combined import CombinedChange
 from cli.verbs.config import action as config
 from cli.verbs.config.action import ConfigChange
 from cli.verbs.delete.action import GroupDeletions
@@ -46,15 +46,6 @@ class DesiredStateChange(CombinedChange):
 
     groups: Sequence[Group]
     absent: frozenset[str]
-    settings: ConfigChange | None
-    offsets: OffsetsChange
-    cleared: OffsetsDeletions
-    deletions: GroupDeletions
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        of_offsets = self.offsets, self.cleared, self.deletions
-        return of_offsets if self.settings is None else (self.settings, *of_offsets)
 
     def document(self) -> Document:
         data = self._data()

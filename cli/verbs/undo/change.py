@@ -9,10 +9,7 @@ from cli.journal.reversible import NEVER
 from cli.render.cells import Cell
 from cli.render.document import Document, fields, table_of
 from cli.verbs.combined import CombinedChange, Part
-from cli.verbs.config.action import ConfigChange
-from cli.verbs.delete.action import GroupDeletions
-from cli.verbs.features.setting import CLUSTER, FeaturesChange
-from cli.verbs.offsets.change import OffsetsChange, OffsetsDeletions
+from cli.verbs.features.setting import CLUSTER
 from cli.verbs.undo.comparison import ComparedItem, ItemVerdict
 from groups.model import Problem, TopicPartition
 
@@ -27,16 +24,6 @@ class Restoration(CombinedChange):
     entry: JournalEntry
     rows: Sequence[ComparedItem]
     partly: bool
-    features: FeaturesChange | None
-    settings: ConfigChange | None
-    offsets: OffsetsChange
-    cleared: OffsetsDeletions
-    deletions: GroupDeletions
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        parts = self.features, self.settings, self.offsets, self.cleared, self.deletions
-        return tuple(part for part in parts if part is not None)
 
     @property
     def refused(self) -> bool:
