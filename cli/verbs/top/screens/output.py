@@ -67,7 +67,7 @@ class OutputScreen(TextScreen):
         super().__init__(command.text, "running …")
         self.command = command
         self.running: Running | None = None
-        self.status: int | None = None
+        self.status: int | None = None  # None: it is running
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -84,7 +84,8 @@ class OutputScreen(TextScreen):
 
     async def _run(self, command: KohortCommand, show: Callable[[str], None]) -> None:
         running = self.running = Running(command, max(self.size.width - 4, 40), show)
-        before, self.status = self.status, await running.run(can_answer=command.is_change)
+        before, self.status = self.status, None
+        self.status = await running.run(can_answer=command.is_change)
         output = running.text or "It printed nothing."
         self.show(f"{output}\n\n\x1b[1mexit status {self.status}" if self.status else output)
         self.ended(before)

@@ -64,19 +64,24 @@ class PlanScreen(OutputScreen):
         self.app.focus_on(Focus(opened=self.group, others=False))
         self.show_sight(self.app.sight)
 
+    def start(self, command: KohortCommand, *, quietly: bool = False) -> None:
+        self._checked = self._state(self.app.sight)
+        super().start(command, quietly=quietly)
+
     def show_sight(self, sight: Sight) -> None:
         """Check the gate again if the group has changed."""
+        if self._file is not None and self.status is not None and self._state(sight) != self._checked:
+            self.start(self.command, quietly=True)
+
+    def _state(self, sight: Sight) -> object:
         seen = sight.groups.get(self.group)
         group = seen and seen.polled.group
-        state = group and (group.state, group.protocol, group.group_epoch, group.members)
-        if self._file is not None and state != self._checked:
-            if self._checked is not None:
-                self.start(self.command, quietly=True)
-            self._checked = state
+        return group and (group.state, group.protocol, group.group_epoch, group.members)
 
     def ended(self, before: int | None) -> None:
         if self._file is not None and before and self.status == 0:
             self.app.bell()
+        self.show_sight(self.app.sight)
 
     def action_steps(self) -> None:
         try:
