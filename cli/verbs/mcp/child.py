@@ -40,19 +40,17 @@ class CommandRunner:
     """Runs commands, not too many at once."""
 
     limit_s: float
-    _slots: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(AT_ONCE))
-    _count: int = 0
+    _running: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(AT_ONCE))
 
     async def run(self, words: Sequence[str], variables: Mapping[str, str]) -> CommandAnswer:
         """Run a command that prints JSON, in this environment. Raises CallFailed."""
-        if self._count >= AT_ONCE + WAITING:
-            raise CallFailed(f"{self._count} calls are running or waiting already: wait for their answers")
-        self._count += 1
-        try:
-            async with self._slots:
-                return await self._run(words, variables)
-        finally:
-            self._count -= 1
+        waiting = self._running.statistics().tasks_waiting
+        if waiting >= WAITING:
+            raise CallFailed(
+                f"{AT_ONCE + waiting} calls are running or waiting already: wait for their answers"
+            )
+        async with self._running:
+            return await self._run(words, variables)
 
     async def _run(self, words: Sequence[str], variables: Mapping[str, str]) -> CommandAnswer:
         environment = {**os.environ, **variables}
@@ -109,8 +107,7 @@ def _content(file: IO[bytes], most: int) -> str:
 
 
 def _document(printed: str) -> Mapping[str, object] | None:
-    try:
+    document: object = None
+    with suppress(ValueError, RecursionError):
         document = json.loads(printed)
-    except (ValueError, RecursionError):
-        return None
     return document if isinstance(document, dict) else None
