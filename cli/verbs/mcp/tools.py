@@ -21,6 +21,8 @@ MOST = {"seeds": 100, "add": 1_000}  # Below the maxima of the commands
 PLAN = "plan"
 _SERVER_PANELS = (SOURCE_PANEL, CLUSTERS_PANEL, OUTPUT_PANEL)
 _SERVER_NAMES = ("verbose", "watch", "wait", "jobs", "no_notes", "story")
+_FILE = re.compile(r'"([a-z-]+)\.json#')
+_DEFINITION = re.compile(r'"#/\$defs/([\w-]+)')
 _OUTSIDE = re.compile("FILE|DIR|URL|HOST|COMMAND")
 
 
@@ -100,32 +102,24 @@ def input_schema(tool: AgentTool, more: Mapping[str, object]) -> dict[str, objec
 
 
 def output_schema(tool: AgentTool) -> dict[str, object]:
-    """The schema of a tool's document, complete in itself: what it refers to in other files is part of it."""
-    own = "list" if tool.name == "lag" else tool.command.replace(" ", "-")
-    definitions: dict[str, object] = {}
+    """The schema of a tool's document, complete in itself, with the definitions that it needs."""
+    schema, definitions = _schema_file("list" if tool.name == "lag" else tool.command.replace(" ", "-"))
+    needed: dict[str, object] = {}
+    while names := {*_DEFINITION.findall(json.dumps([schema, needed]))} - needed.keys():
+        needed |= {name: definitions[name] for name in names}
+    return {**schema, "$defs": needed}
 
-    def inlined(value: object, file: str) -> object:
-        if isinstance(value, list):
-            return [inlined(item, file) for item in value]
-        if not isinstance(value, dict):
-            return value
-        if "$ref" not in value:
-            return {key: inlined(item, file) for key, item in value.items()}
-        place, _, path = str(value["$ref"]).partition("#/")
-        place = place.removesuffix(".json") or file
-        name = "-".join([place, *path.split("/")[1:]])
-        if name not in definitions:
-            definitions[name] = {}  # Definitions may refer to themselves
-            at: object = _file(place)
-            for step in path.split("/"):
-                at = cast("dict[str, object]", at)[step]
-            definitions[name] = inlined(at, place)
-        return {**value, "$ref": f"#/$defs/{name}"}
 
-    fields = {
-        name: inlined(value, own) for name, value in _file(own).items() if name not in ("$defs", "$schema")
-    }
-    return {**fields, "$defs": definitions}
+@cache
+def _schema_file(name: str) -> tuple[dict[str, object], dict[str, object]]:
+    """A schema of docs/, and all definitions: its own, and those of the files that it refers to, as if in one file."""
+    text = files("cli.verbs.mcp").joinpath("docs", "schemas", f"{name}.json").read_text(encoding="utf-8")
+    schema = json.loads(_FILE.sub('"#', text))
+    definitions = schema.pop("$defs", {})
+    for file in {*_FILE.findall(text)} - {name}:
+        definitions = {**_schema_file(file)[1], **definitions}
+    schema.pop("$schema")
+    return schema, definitions
 
 
 def words_of(tool: AgentTool, arguments: Mapping[str, object], more: Iterable[str]) -> list[str]:
@@ -161,10 +155,3 @@ def _schema(parameter: CommandParameter) -> dict[str, object]:
     if parameter.repeatable:
         schema = {"type": "array", "items": schema, "minItems": 1, "maxItems": MOST_VALUES}
     return {"description": parameter.summary, **schema}
-
-
-@cache
-def _file(name: str) -> dict[str, object]:
-    text = files("cli.verbs.mcp").joinpath("docs", "schemas", f"{name}.json").read_text(encoding="utf-8")
-    schema: dict[str, object] = json.loads(text)
-    return schema
