@@ -49,7 +49,8 @@ class TextScreen(Screen[None]):
         self.query_one("#scroll").focus()
 
     def show(self, text: str) -> None:
-        self.query_one("#text", Static).update(Text.from_ansi(text))
+        for widget in self.query("#text").results(Static):  # There is none while the screen is closed
+            widget.update(Text.from_ansi(text))
 
     def action_back(self) -> None:
         self.app.pop_screen()

@@ -81,7 +81,8 @@ class PlanScreen(OutputScreen):
     def ended(self, before: int | None) -> None:
         if self._file is not None and before and self.status == 0:
             self.app.bell()
-        self.show_sight(self.app.sight)
+        if self.is_current:
+            self.show_sight(self.app.sight)
 
     def action_steps(self) -> None:
         try:
@@ -124,7 +125,9 @@ class PlanScreen(OutputScreen):
         except CommandError as error:
             self.notify(str(error), severity="error", markup=False)
         else:
-            self.app.switch_screen(PlanScreen(self.group, str(file)))
+            self.notify(f"written to {file}")
+            if self.is_current:
+                self.app.switch_screen(PlanScreen(self.group, str(file)))
 
 
 def _new_file(name: str) -> Path:
