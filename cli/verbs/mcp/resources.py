@@ -11,7 +11,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from cli.verbs.help.command import glossary, page_names, page_source, title_of
-from cli.verbs.mcp.results import PAGE, shown
+from cli.verbs.mcp.results import PAGE, parts_of, shown
 
 MARKDOWN = "text/markdown"
 _LATER = re.compile(r"(.+)\?page=([1-9]\d{0,3})")
@@ -39,26 +39,15 @@ async def read_resource(
 ) -> types.ReadResourceResult:
     later = _LATER.fullmatch(params.uri)
     uri, number = (later[1], int(later[2])) if later else (params.uri, 1)
-    pages = pages_of_text(_texts().get(uri, ""))
+    pages = [*parts_of(_texts().get(uri, "").splitlines(keepends=True), PAGE)]
     if number > len(pages):
         message = f"there is no resource {shown(params.uri)}: resources/list has their addresses"
         raise MCPError(code=types.INVALID_PARAMS, message=message)
-    text = pages[number - 1]
+    text = "".join(map(str, pages[number - 1][0]))
     if number < len(pages):
         text += f"\n(page {number} of {len(pages)}; next page: {uri}?page={number + 1})\n"
     content = types.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=text)
     return types.ReadResourceResult(contents=[content])
-
-
-def pages_of_text(text: str) -> list[str]:
-    """The text in pages that end with a line; none if it is empty."""
-    pages: list[str] = []
-    for line in text.splitlines(keepends=True):
-        if pages and len(pages[-1]) + len(line) <= PAGE:
-            pages[-1] += line
-        else:
-            pages.append(line)
-    return pages
 
 
 def summary_of(text: str) -> str:

@@ -69,11 +69,12 @@ def _divided(item: Mapping[str, object], most: int) -> Iterator[tuple[Mapping[st
     rest = {name: [] if name in long else value for name, value in item.items()}
     others = " (other long lists are on other pages)" if len(long) > 1 else ""
     for name, values in long.items():
-        for part, range_ in _parts(values, max(most - _size(rest), most // 4)):
+        for part, range_ in parts_of(values, max(most - _size(rest), most // 4)):
             yield {**rest, name: part}, f"{name} {range_}{others}"
 
 
-def _parts(items: Sequence[object], most: int) -> Iterator[tuple[list[object], str]]:
+def parts_of(items: Sequence[object], most: int) -> Iterator[tuple[list[object], str]]:
+    """Parts of a list or text that are at most this long as JSON, each with its place: `1 to 12 of 340`."""
     part: list[object] = []
     size = 0
     for number, item in enumerate(items, 1):
