@@ -127,8 +127,10 @@ def test_an_agent_that_tries_everything_changes_nothing(
             for step in ("", "_preview", "_execute"):
                 await refused(client, f"{tool.name}{step}", groups=["orders"], digest="0")
         for _ in range(cases("KOHORT_AGENT_CASES", 20, many=2_000)):
-            arguments = {chance.choice(names): chance.choice(values) for _ in range(chance.randrange(3))}
-            text(await client.call_tool(chance.choice(tools).name, arguments))
+            tool = chance.choice(tools)
+            known = (*names, *tool.parameters)
+            arguments = {chance.choice(known): chance.choice(values) for _ in range(chance.randrange(4))}
+            text(await client.call_tool(tool.name, arguments))
 
     in_process(course, source, McpOptions(), tmp_path)
     assert turnstile.keys
