@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar
 
 from cli.dropin.cluster import by_name, chosen_groups, client_of
@@ -9,12 +10,12 @@ from cli.dropin.errors import ToolFailure, ToolUsageError, error_message, except
 from cli.dropin.flags import java_number
 from cli.dropin.journaling import delete_groups, journaled, journaled_offsets
 from cli.dropin.parse import Options
-from cli.dropin.printing import Column, name_column, print_error, remark_unknown, table
+from cli.dropin.printing import Column, print_error, remark_unknown, table
 from cli.journal.entry import ChangedItem, ItemKind
 from cli.render.cells import safe_text
 from cli.sources.live import LiveSource
 from cli.sources.wire_source import WireSource
-from groups.model import GroupType, TopicPartition
+from groups.model import TopicPartition
 from wire.client import offsets
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
@@ -168,14 +169,8 @@ def delete_offsets(
     topics = ClusterTopics(client)
     named, whole = split_topics(options.topics)
     doomed = [*dict.fromkeys([*named, *topics.places(whole)])] if places is None else places
-    answers = journaled_offsets(
-        source,
-        "offsets delete",
-        group,
-        GroupType.UNKNOWN,
-        lambda _: dict.fromkeys(doomed),
-        lambda: offsets.delete_offsets(client, {group: doomed}),
-    )
+    send = partial(offsets.delete_offsets, client, {group: doomed})
+    answers = journaled_offsets(source, group, lambda _: dict.fromkeys(doomed), send)
     outcome: dict[TopicPartition, Failure | None] = {
         (topic, _NO_PARTITION): topics.failed[topic] for topic in whole if topic in topics.failed
     }
@@ -200,7 +195,7 @@ def delete_offsets(
             place: outcome[place]
             for place in sorted(outcome, key=lambda place: by_name(f"{place[0]}{place[1]}"))
         },
-        name_column("TOPIC", lambda place: place[0]),
+        Column("TOPIC", lambda place: place[0]),
         Column("PARTITION", lambda place: None if place[1] < 0 else place[1], 10),
         text=exception_text,
         width=15,

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from cli.dropin.cluster import committed_offsets, describe_consumer_groups, end_offsets, list_consumer_groups
 from cli.dropin.errors import ToolFailure, ToolUsageError, exception_text, status_of
 from cli.dropin.parse import Options
-from cli.dropin.printing import NARROWEST, Column, name_column, print_error, print_remark, table, width_of
+from cli.dropin.printing import Column, print_error, print_remark, table, width_of
 from cli.errors import ExitStatus
 from cli.render.cells import MISSING, partitions_text, safe_text
 from cli.sources.live import LiveSource
@@ -99,47 +99,41 @@ def _offset_table(
 
     return table(
         rows,
-        name_column("GROUP", lambda _: group),
-        name_column("TOPIC", lambda line: line.topic),
+        Column("GROUP", lambda _: group),
+        Column("TOPIC", lambda line: line.topic),
         Column("PARTITION", lambda line: line.partition, 10),
-        *[Column[PartitionLag]("LEADER-EPOCH", lambda line: line.leader_epoch, 15)] * verbose,
+        verbose and Column("LEADER-EPOCH", lambda line: line.leader_epoch, 15),
         Column("CURRENT-OFFSET", lambda line: line.committed, 15),
         Column("LOG-END-OFFSET", end, 15),
         Column("LAG", lambda line: records_between(line.committed, end(line)), 15),
-        name_column("CONSUMER-ID", lambda line: line.member and line.member.id),
-        name_column("HOST", lambda line: line.member and (line.member.client.host or "")),
-        Column("CLIENT-ID", lambda line: line.member and (line.member.client.id or "")),
+        Column("CONSUMER-ID", lambda line: line.member and line.member.id),
+        Column("HOST", lambda line: line.member and (line.member.client.host or "")),
+        Column("CLIENT-ID", lambda line: line.member and (line.member.client.id or ""), 0),
     )
-
-
-def member_columns(group: Group, *, instances: bool = False) -> list[Column[Member]]:
-    """The names of a member, with its instance id if requested."""
-    return [
-        name_column("GROUP", lambda _: group.id),
-        name_column("CONSUMER-ID", lambda member: member.id),
-        *[Column[Member]("GROUP-INSTANCE-ID", lambda member: member.instance or "", 17, True)] * instances,
-        name_column("HOST", lambda member: member.client.host or ""),
-        name_column("CLIENT-ID", lambda member: member.client.id or ""),
-    ]
 
 
 def _member_table(group: Group, *, verbose: bool) -> str:
     """A line for each member; instance ids only if a member has one, UPGRADED for members of both protocols."""
-    members = group.members
-    columns = member_columns(group, instances=any(member.instance for member in members))
-    columns.append(Column("#PARTITIONS", _partition_count, NARROWEST))
-    if not verbose:
-        return table(members, *columns, Column("", lambda _: ""))
-    columns += [
-        Column("CURRENT-EPOCH", lambda member: member.epoch, NARROWEST),
-        name_column("CURRENT-ASSIGNMENT", lambda member: _assigned_text(member.owned), 20),
-        Column("TARGET-EPOCH", lambda _: group.assignment_epoch, NARROWEST),
-        name_column("TARGET-ASSIGNMENT", lambda member: _assigned_text(member.target), 20),
-    ]
-    if group.type is GroupType.CONSUMER and {member.protocol for member in members} >= set(MemberProtocol):
-        upgraded = {MemberProtocol.CONSUMER: "true", MemberProtocol.CLASSIC: "false"}
-        columns.append(Column("UPGRADED", lambda member: member.protocol and upgraded[member.protocol]))
-    return table(members, *columns)
+    members, upgraded = group.members, {MemberProtocol.CONSUMER: "true", MemberProtocol.CLASSIC: "false"}
+    both = group.type is GroupType.CONSUMER and {member.protocol for member in members} >= upgraded.keys()
+    static = any(member.instance for member in members)
+    return table(
+        members,
+        Column("GROUP", lambda _: group.id),
+        Column("CONSUMER-ID", lambda member: member.id),
+        static and Column("GROUP-INSTANCE-ID", lambda member: member.instance or "", narrowest=17),
+        Column("HOST", lambda member: member.client.host or ""),
+        Column("CLIENT-ID", lambda member: member.client.id or ""),
+        Column("#PARTITIONS", _partition_count),
+        verbose and Column("CURRENT-EPOCH", lambda member: member.epoch),
+        verbose and Column("CURRENT-ASSIGNMENT", lambda member: _assigned_text(member.owned), narrowest=20),
+        verbose and Column("TARGET-EPOCH", lambda _: group.assignment_epoch),
+        verbose and Column("TARGET-ASSIGNMENT", lambda member: _assigned_text(member.target), narrowest=20),
+        verbose
+        and both
+        and Column("UPGRADED", lambda member: member.protocol and upgraded[member.protocol], 0),
+        not verbose and Column("", lambda _: "", 0),
+    )
 
 
 def _partition_count(member: Member) -> int | None:
@@ -172,10 +166,10 @@ def state_table(group: Group, *columns: Column[Group], gap: str = "  ") -> str:
     coordinator = MISSING if node is None else f"{node.host}:{node.port}{gap}({node.id})"
     return table(
         [group],
-        name_column("GROUP", lambda _: group.id),
-        name_column("COORDINATOR (ID)", lambda _: coordinator, 25),
+        Column("GROUP", lambda _: group.id),
+        Column("COORDINATOR (ID)", lambda _: coordinator, narrowest=25),
         *columns,
-        Column("#MEMBERS", lambda _: len(group.members)),
+        Column("#MEMBERS", lambda _: len(group.members), 0),
     )
 
 
@@ -197,28 +191,26 @@ def run_list(options: Options, source: LiveSource) -> int:
     types = chosen_values(options.type, TYPES, "types list", "types")
     states = chosen_values(options.state, STATES, "state list", "states")
     listed, status = list_consumer_groups(source)
-    groups = [
-        group
-        for group in listed
-        if (not types or group.type in types) and (not states or group.state in states)
-    ]
-    columns = (
-        *[Column[GroupListing]("TYPE", lambda group: group.type.value.capitalize(), 20)]
-        * (options.type is not None),
-        *[Column[GroupListing]("STATE", lambda group: group.state.value, 20)] * (options.state is not None),
+    print_list(
+        [
+            group
+            for group in listed
+            if (not types or group.type in types) and (not states or group.state in states)
+        ],
+        options.type is not None and Column("TYPE", lambda group: group.type.value.capitalize(), 20),
+        options.state is not None and Column("STATE", lambda group: group.state.value, 20),
+        gap=_GAP,
     )
-    print_list(groups, *columns, gap=_GAP)
     return status
 
 
-def print_list(groups: Sequence[GroupListing], *columns: Column[GroupListing], gap: int = 0) -> None:
-    """A line for each group, with headings if there is more than its name; `gap` is the least number of blanks
-    after that."""
-    first = Column[GroupListing](
-        "GROUP", lambda group: group.id, width_of(group.id for group in groups) + gap
-    )
-    if columns:
-        print(table(groups, first, *columns))
+def print_list(
+    groups: Sequence[GroupListing], *columns: Column[GroupListing] | Literal[False], gap: int = 0
+) -> None:
+    """A line for each group, with headings if there is more than its name, after which there are `gap` blanks."""
+    if any(columns):
+        width = width_of(group.id for group in groups) + gap
+        print(table(groups, Column("GROUP", lambda group: group.id, width), *columns))
     else:
         print("".join(f"{safe_text(group.id)}\n" for group in groups), end="")
 

@@ -70,6 +70,35 @@ class ParsedFlags:
     def require_one(self, action: str, *others: str) -> None:
         refuse(not self.has(*others), f"Option [{action}] takes one of these options: {listed(others)}")
 
+    def check_describe(self, *parts: str) -> None:
+        """Refuse a command line without a server, and a description of no group, of several `parts`, or of groups in a
+        state."""
+        server = self.has("bootstrap-server", "validate-regex")
+        refuse(not server, 'Missing required argument "[bootstrap-server]"')
+        if self.has("describe"):
+            self.require_one("describe", "all-groups", "group")
+            takes = f"at most one of these options: {listed(parts)}"
+            refuse(sum(map(self.has, parts)) > 1, f"Option [describe] takes {takes}")
+            state = self.single("state", ToolUsageError)
+            refuse(state is not None, "Option [describe] does not take a value for [state]")
+
+    def check_deletion(self) -> None:
+        """Refuse a deletion of the offsets of no group, or of no topic."""
+        invalid = self.has("delete-offsets") and not (self.has("group") and self.has("topic"))
+        refuse(invalid, "Option [delete-offsets] takes the following options: [group], [topic]")
+
+    def check_execution(self, *, required: bool = False) -> None:
+        """Refuse a reset that is both planned and executed, and one that is neither if that is `required`."""
+        both = self.has("dry-run") and self.has("execute")
+        refuse(both, "Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+        neither = required and not self.has("dry-run", "execute")
+        refuse(neither, "Option [reset-offsets] takes the option: [execute] or [dry-run]")
+
+    def check_selection(self, topic: str = "topic") -> None:
+        """Refuse groups that are both named and all, and groups and topics for actions that do not take them."""
+        self.exclude("group", "all-groups", "list")
+        self.exclude(topic, "describe", "list")
+
 
 def refuse(invalid: bool, message: str) -> None:
     """Raise ToolUsageError if the command line is invalid."""

@@ -1,13 +1,13 @@
 """`kohort-groups`: the command line of kafka-groups.sh, which lists groups of all types."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from cli.dropin.cluster import list_groups
 from cli.dropin.errors import ToolUsageError
-from cli.dropin.flags import read_command, refuse
+from cli.dropin.flags import ParsedFlags, refuse
 from cli.dropin.main import KafkaTool, run_tool
-from cli.dropin.parse import Options, only_action, options_of
+from cli.dropin.parse import Options, only_action, parse_command
 from cli.dropin.printing import Column, safe_lines, table, width_of
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
@@ -21,22 +21,16 @@ _OF_A_KIND: dict[str, Callable[[GroupListing], bool]] = {
 }
 """Which groups each of these flags selects."""
 _TYPES = [kind.value for kind in GroupType if kind is not GroupType.UNKNOWN]
-_NARROWEST = 20
 
 
-def parse(arguments: Sequence[str]) -> Options:
-    """Read and check a command line, as cli.dropin.parse.parse does for kohort-consumer-groups."""
-    flags = read_command(arguments, _USAGE)
-    action = only_action(flags, "--list.")
+def _check(flags: ParsedFlags) -> None:
+    only_action(flags, _ACTIONS)
     kind = flags.single("group-type", ToolUsageError)
-    known = kind is None or kind.lower() in _TYPES
-    refuse(not known, "--group-type must be a valid group type.")
+    refuse(kind is not None and kind.lower() not in _TYPES, "--group-type must be a valid group type.")
     for flag in _OF_A_KIND:
-        others = [*_OF_A_KIND, "group-type", "protocol"]
-        flags.exclude(flag, *sorted(other for other in others if other != flag))
+        flags.exclude(flag, *sorted({*_OF_A_KIND, "group-type", "protocol"} - {flag}))
     for flag in ("bootstrap-server", "command-config"):
         flags.single(flag, ToolUsageError)
-    return options_of(action, flags)
 
 
 def run_list(options: Options, source: LiveSource) -> int:
@@ -44,36 +38,32 @@ def run_list(options: Options, source: LiveSource) -> int:
     listed, status = list_groups(source, *GroupType)
     flags = options.flags
     kind, protocol = flags.single("group-type"), flags.single("protocol")
-    kinds = [selects for flag, selects in _OF_A_KIND.items() if flags.has(flag)]
-    rows = [
-        (
-            group.id,
-            "" if group.type is GroupType.UNKNOWN else group.type.value.capitalize(),
-            group.protocol_type or "",
-        )
+    groups = [
+        group
         for group in listed
         if kind is None or group.type.value == kind.lower()
         if protocol in (None, group.protocol_type)
-        if all(selects(group) for selects in kinds)
+        if all(selects(group) for flag, selects in _OF_A_KIND.items() if flags.has(flag))
     ]
-    width = width_of((cell for cells in rows for cell in cells), _NARROWEST)
-    heading, *lines = table(
-        rows,
-        Column("GROUP", lambda cells: cells[0], width),
-        Column("TYPE", lambda cells: cells[1], width),
-        Column("PROTOCOL", lambda cells: cells[2], width),
-    ).split("\n")
-    print(heading)
-    for line in lines:
-        print(line, end=" \n")
+    width = width_of((value(group) for value in _COLUMNS.values() for group in groups), _NARROWEST)
+    columns = [Column(heading, value, width) for heading, value in _COLUMNS.items()]
+    heading, *lines = table(groups, *columns).split("\n")
+    print("\n".join([heading, *(f"{line} " for line in lines)]))
     return status
 
 
-def _report(reason: str) -> None:
-    print(f"Error while executing groups command : {safe_lines(reason)}")
-
-
+_COLUMNS: dict[str, Callable[[GroupListing], str]] = {
+    "GROUP": lambda group: group.id,
+    "TYPE": lambda group: "" if group.type is GroupType.UNKNOWN else group.type.value.capitalize(),
+    "PROTOCOL": lambda group: group.protocol_type or "",
+}
+_NARROWEST = 20
+_ACTIONS = "--list."
 TOOL = KafkaTool(
-    parse=parse, action_of=lambda _: run_list, report=_report, usage=_USAGE, failed=ExitStatus.FALSE
-)  # fmt: skip
+    parse=partial(parse_command, usage=_USAGE, check=_check, actions=_ACTIONS),
+    action_of=lambda _: run_list,
+    report=lambda reason: print(f"Error while executing groups command : {safe_lines(reason)}"),
+    usage=_USAGE,
+    failed=ExitStatus.FALSE,
+)
 main = partial(run_tool, TOOL)

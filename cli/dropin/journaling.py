@@ -73,25 +73,24 @@ def _result(answers: Answers[str, T], item: ChangedItem) -> ItemResult:
 
 def journaled_offsets(
     source: LiveSource,
-    verb: str,
     group: str,
-    kind: GroupType,
     after: Callable[[Group], Mapping[TopicPartition, int | None]],
     send: Callable[[], Answers[str, T]],
+    kind: GroupType | None = None,
 ) -> Answers[str, T]:
-    """Set or delete offsets of a group, of this type if it does not exist: then the first ones create it. `after`: the
-    new offset of each partition, None if it is deleted."""
+    """Set offsets of a group, which they create with this type if it does not exist, or delete them, without a type.
+    `after`: the new offset of each partition, None if it is deleted."""
 
     def items() -> Iterator[ChangedItem]:
-        (before,) = _before(source, [group], kind)
+        (before,) = _before(source, [group], kind or GroupType.UNKNOWN)
         changed = after(before)
-        if before.state is GroupState.DEAD and any(offset is not None for offset in changed.values()):
+        if before.state is GroupState.DEAD and kind is not None and changed:
             created = GroupState.EMPTY.value
             yield ChangedItem(kind=ItemKind.GROUP, group=group, type=before.type, after=created)
         for key, offset in changed.items():
             yield offset_item(before, key, commit_of(before.offsets, key), offset, None)
 
-    return journaled(source, verb, items, send)
+    return journaled(source, "offsets reset" if kind else "offsets delete", items, send)
 
 
 def delete_groups(source: LiveSource, names: Iterable[str]) -> Answers[str, bool]:

@@ -1,13 +1,13 @@
 """Parse arguments into `Options`, with the tool's own messages for invalid ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from cli.dropin.errors import BadValue, ToolUsageError
-from cli.dropin.flags import ParsedFlags, Value, flags_in, listed, long_value, read_command, refuse
+from cli.dropin.flags import ParsedFlags, Value, flags_in, long_value, read_command, refuse
 from cli.dropin.printing import print_remark
 from cli.dropin.wording import wording
 
@@ -122,6 +122,22 @@ def parse(arguments: Sequence[str]) -> Options:
     return _validation(flags) if action is Action.VALIDATE_REGEX else options_of(action, flags)
 
 
+def parse_command(
+    arguments: Sequence[str],
+    *,
+    usage: str,
+    check: Callable[[ParsedFlags], None],
+    actions: str,
+    only_with: Mapping[str, Sequence[str]] = ONLY_WITH,
+    names: Mapping[str, str] = {},
+) -> Options:
+    """Read and check a command line of the tool with this help, as `parse` does for kohort-consumer-groups. `names`:
+    what flags are called in `Options`."""
+    flags = read_command(arguments, usage, only_with=only_with)
+    check(flags)
+    return options_of(only_action(flags, actions), flags.renamed(names))
+
+
 def only_action(flags: ParsedFlags, names: str) -> Action:
     """The action of a command line. Raises ToolUsageError: not exactly one of the `names`."""
     actions = [action for action in Action if flags.has(action.value)]
@@ -144,56 +160,19 @@ def _validation(flags: ParsedFlags) -> Options:
 
 
 def _check_combination(flags: ParsedFlags) -> None:
-    if not flags.has("validate-regex"):
-        require_server(flags)
-    check_describe(flags, "members", "offsets", "state")
+    flags.check_describe("members", "offsets", "state")
     if flags.has("delete"):
         flags.require_one("delete", "all-groups", "group")
         what = "topic-specific offset deletion from a consumer group"
         refuse(flags.has("topic"), f"The consumer does not support {what}.")
-    check_deletion(flags)
+    flags.check_deletion()
     if flags.has("reset-offsets"):
-        check_execution(flags)
+        flags.check_execution()
         if not flags.has("dry-run", "execute"):
             print_remark(NO_EXECUTE)
         flags.require_one("reset-offsets", "all-groups", "group")
         flags.at_most_one(*SCENARIOS)
-    check_selection(flags)
-
-
-def require_server(flags: ParsedFlags) -> None:
-    refuse(not flags.has("bootstrap-server"), 'Missing required argument "[bootstrap-server]"')
-
-
-def check_describe(flags: ParsedFlags, *parts: str) -> None:
-    """Refuse a description of no group, of several `parts`, or of groups in a state."""
-    if flags.has("describe"):
-        flags.require_one("describe", "all-groups", "group")
-        takes = f"at most one of these options: {listed(parts)}"
-        refuse(sum(map(flags.has, parts)) > 1, f"Option [describe] takes {takes}")
-        state = flags.single("state", ToolUsageError)
-        refuse(state is not None, "Option [describe] does not take a value for [state]")
-
-
-def check_deletion(flags: ParsedFlags) -> None:
-    """Refuse a deletion of the offsets of no group, or of no topic."""
-    named = flags.has("group") and flags.has("topic")
-    takes = "takes the following options: [group], [topic]"
-    refuse(flags.has("delete-offsets") and not named, f"Option [delete-offsets] {takes}")
-
-
-def check_execution(flags: ParsedFlags, *, required: bool = False) -> None:
-    """Refuse a reset that is both planned and executed, and one that is neither if that is `required`."""
-    both = flags.has("dry-run") and flags.has("execute")
-    refuse(both, "Option [reset-offsets] only accepts one of [execute] and [dry-run]")
-    neither = required and not flags.has("dry-run", "execute")
-    refuse(neither, "Option [reset-offsets] takes the option: [execute] or [dry-run]")
-
-
-def check_selection(flags: ParsedFlags, topic: str = "topic") -> None:
-    """Refuse groups that are both named and all, and groups and topics for actions that do not take them."""
-    flags.exclude("group", "all-groups", "list")
-    flags.exclude(topic, "describe", "list")
+    flags.check_selection()
 
 
 def options_of(action: Action, flags: ParsedFlags) -> Options:

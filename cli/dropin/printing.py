@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from importlib.resources import files
 from io import BufferedWriter, RawIOBase, TextIOWrapper
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
 from cli.dropin.wording import wording
 from cli.progress import discard
@@ -136,28 +136,27 @@ def java_length(text: str) -> int:
 
 class Column(NamedTuple, Generic[T]):
     """A column of a table: its heading, and the value of each row, of which None is shown as `-`. Values are padded to
-    the `width`; a column that `grows` is as wide as its longest value if that is longer."""
+    the `width`, by default that of the longest one, at least `narrowest`; 0 for a last column without padding."""
 
     heading: str
     value: Callable[[T], object]
-    width: int = 0
-    grows: bool = False
+    width: int | None = None
+    narrowest: int = NARROWEST
 
 
-def name_column(heading: str, value: Callable[[T], object], narrowest: int = NARROWEST) -> Column[T]:
-    return Column(heading, value, narrowest, grows=True)
-
-
-def table(rows: Iterable[T], *columns: Column[T]) -> str:
-    """A table without a line end; the first line has the headings."""
-    lines = [[safe_text(or_missing(column.value(item))) for column in columns] for item in rows]
+def table(rows: Iterable[T], *columns: Column[T] | Literal[False]) -> str:
+    """A table without a line end; the first line has the headings. Columns that are False are left out."""
+    shown = [column for column in columns if column]
+    lines = [[safe_text(or_missing(column.value(item))) for column in shown] for item in rows]
     widths = [
-        width_of((cells[number] for cells in lines), column.width) if column.grows else column.width
-        for number, column in enumerate(columns)
+        max([column.narrowest, *(java_length(cells[number]) for cells in lines)])
+        if column.width is None
+        else column.width
+        for number, column in enumerate(shown)
     ]
     return "\n".join(
         " ".join(text + " " * (width - java_length(text)) for text, width in zip(cells, widths, strict=True))
-        for cells in ([column.heading for column in columns], *lines)
+        for cells in ([column.heading for column in shown], *lines)
     )
 
 

@@ -4,7 +4,7 @@ with `--export`, the CSV that `--from-file` reads."""
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from cli.dropin import cluster, printing
@@ -297,14 +297,8 @@ class Reset:
         return commit_offsets(self.client, commits)
 
     def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        answers = journaled_offsets(
-            self.source,
-            "offsets reset",
-            group,
-            self.kind,
-            lambda _: offsets,
-            lambda: self.send({group: offsets}),
-        )
+        send = partial(self.send, {group: offsets})
+        answers = journaled_offsets(self.source, group, lambda _: offsets, send, self.kind)
         if group in answers.failed:
             failure = answers.failed[group]
             printing.remark_unknown([failure])

@@ -1,35 +1,21 @@
 """`kohort-share-groups`: the command line of kafka-share-groups.sh."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from cli.dropin import cluster
 from cli.dropin.deleting import OF_THE_GROUP, print_deleted, print_outcomes
-from cli.dropin.describing import len_of, member_columns, state_table
+from cli.dropin.describing import len_of, state_table
 from cli.dropin.errors import ToolFailure, ToolRefusal, error_message, exception_text, status_of
-from cli.dropin.flags import ParsedFlags, read_command, refuse
+from cli.dropin.flags import ParsedFlags, refuse
 from cli.dropin.journaling import journaled_offsets
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
-from cli.dropin.parse import (
-    ONLY_WITH,
-    Action,
-    Options,
-    check_deletion,
-    check_describe,
-    check_execution,
-    check_selection,
-    only_action,
-    options_of,
-    require_server,
-)
+from cli.dropin.parse import Action, Options, parse_command
 from cli.dropin.printing import (
     Column,
-    name_column,
     print_error,
     print_remark,
     remark_unknown,
     table,
-    width_of,
 )
 from cli.dropin.resetting import INACTIVE, Commits, Resets, run_reset
 from cli.dropin.typed_groups import TypedGroups, TypedReset
@@ -37,7 +23,7 @@ from cli.errors import ExitStatus
 from cli.render.cells import partitions_text, safe_text
 from cli.sources.live import LiveSource
 from groups.described import share_offsets
-from groups.model import Group, GroupState, GroupType, Member, TopicPartition, each_commit
+from groups.model import Group, GroupState, GroupType, each_commit
 from wire.client import offsets
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
@@ -55,32 +41,23 @@ _GROUPS = TypedGroups(
 )
 
 
-def parse(arguments: Sequence[str]) -> Options:
-    """Read and check a command line, as cli.dropin.parse.parse does for kohort-consumer-groups."""
-    flags = read_command(arguments, _USAGE, only_with=ONLY_WITH)
-    _check(flags)
-    action = only_action(flags, "--list, --describe, --delete, --reset-offsets, --delete-offsets.")
-    return options_of(action, flags)
-
-
 def _check(flags: ParsedFlags) -> None:
     has = flags.has
-    require_server(flags)
-    check_describe(flags, "members", "offsets", "state")
+    flags.check_describe("members", "offsets", "state")
     if has("delete"):
         both, takes = has("group") and has("all-groups"), "Option [delete] takes"
         refuse(not has("group", "all-groups"), f"{takes} the options [group] or [all-groups].")
         refuse(both, f"{takes} either [group] or [all-groups], not both.")
         topics = has("topic", "all-topics")
         refuse(topics, "Option [delete] does not take the options [topic] or [all-topics].")
-    check_deletion(flags)
+    flags.check_deletion()
     if has("reset-offsets"):
-        check_execution(flags, required=True)
+        flags.check_execution(required=True)
         refuse(not has("group"), "Option [reset-offsets] takes the option: [group]")
         for kind in (_SCOPES, _SCENARIOS):
             flags.require_one("reset-offsets", *kind)
             flags.at_most_one(*kind)
-    check_selection(flags)
+    flags.check_selection()
 
 
 def run_describe(options: Options, source: LiveSource) -> int:
@@ -109,12 +86,12 @@ def _print_offsets(name: str, client: KafkaClient, *, verbose: bool) -> None:
         return
     text = table(
         sorted(commits, key=cluster.by_place),
-        name_column("GROUP", lambda _: name),
-        name_column("TOPIC", lambda place: place[0]),
+        Column("GROUP", lambda _: name),
+        Column("TOPIC", lambda place: place[0]),
         Column("PARTITION", lambda place: place[1], 10),
-        *[Column[TopicPartition]("LEADER-EPOCH", lambda place: commits[place].leader_epoch, 13)] * verbose,
+        verbose and Column("LEADER-EPOCH", lambda place: commits[place].leader_epoch, 13),
         Column("START-OFFSET", lambda place: commits[place].position, 13),
-        Column("LAG", lambda place: commits[place].lag),
+        Column("LAG", lambda place: commits[place].lag, 0),
     )
     print(f"\n{text}")
 
@@ -137,10 +114,13 @@ _EPOCHS = (
 def _member_table(group: Group, *, verbose: bool) -> str:
     return table(
         sorted(group.members, key=lambda member: cluster.by_name(member.id)),
-        *member_columns(group),
+        Column("GROUP", lambda _: group.id),
+        Column("CONSUMER-ID", lambda member: member.id),
+        Column("HOST", lambda member: member.client.host or ""),
+        Column("CLIENT-ID", lambda member: member.client.id or ""),
         Column("#PARTITIONS", lambda member: len_of(member.owned), 12),
-        *[Column[Member]("MEMBER-EPOCH", lambda member: member.epoch, 13)] * verbose,
-        Column("ASSIGNMENT", lambda member: partitions_text(member.owned) or ""),
+        verbose and Column("MEMBER-EPOCH", lambda member: member.epoch, 13),
+        Column("ASSIGNMENT", lambda member: partitions_text(member.owned) or "", 0),
     )
 
 
@@ -160,13 +140,12 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     """Delete the offsets of topics and print the outcome of each; the exit status."""
     group, client = options.group, cluster.client_of(source, "kafka-share-groups.sh")
     topics = sorted(set(options.topics), key=cluster.by_name)
+    send = partial(offsets.delete_share_group_offsets, client, {group: topics})
     answers = journaled_offsets(
         source,
-        "offsets delete",
         group,
-        GroupType.SHARE,
         lambda before: {key: None for key, _ in each_commit(before.offsets) if key[0] in topics},
-        lambda: offsets.delete_share_group_offsets(client, {group: topics}),
+        send,
     )
     refused, left_out = answers.failed.get(group), Failure(message="the broker has no answer for it")
     outcome = {topic: refused or answers.found[group].get(topic, left_out) for topic in topics}
@@ -177,7 +156,7 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
             print_error(error_message(first))
         elif first.code not in _OF_A_TOPIC:
             print_error(f"Encounter some unknown error: {exception_text(first)}")
-    print_outcomes(outcome, Column[str]("TOPIC", str, width_of(topics)), text=error_message)
+    print_outcomes(outcome, Column("TOPIC", str), text=error_message)
     return status_of(failures)
 
 
@@ -211,7 +190,11 @@ _RUNS: dict[Action, Run] = {
     Action.DELETE_OFFSETS: delete_offsets,
     Action.RESET_OFFSETS: lambda options, source: run_reset(ShareReset(_GROUPS, options, source)),
 }
+_ACTIONS = "--list, --describe, --delete, --reset-offsets, --delete-offsets."
 TOOL = KafkaTool(
-    parse=parse, action_of=lambda options: _RUNS[options.action], report=failing("share group"), usage=_USAGE
+    parse=partial(parse_command, usage=_USAGE, check=_check, actions=_ACTIONS),
+    action_of=lambda options: _RUNS[options.action],
+    report=failing("share group"),
+    usage=_USAGE,
 )
 main = partial(run_tool, TOOL)

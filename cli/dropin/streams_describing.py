@@ -7,7 +7,7 @@ from cli.dropin import cluster
 from cli.dropin.describing import EPOCHS, state_table
 from cli.dropin.errors import ToolFailure
 from cli.dropin.parse import Options
-from cli.dropin.printing import NARROWEST, Column, name_column, print_error, safe_lines, table
+from cli.dropin.printing import Column, print_error, safe_lines, table
 from cli.dropin.typed_groups import TypedGroups
 from cli.errors import ExitStatus
 from cli.render.cells import MISSING
@@ -63,7 +63,7 @@ def topology_of(client: KafkaClient, name: str) -> Topology:
 
 _WITHOUT_MEMBERS = {GroupState.DEAD: "does not exist", GroupState.EMPTY: "has no active members"}
 _STATE = (
-    Column[Group]("ASSIGNOR", lambda group: group.protocol or "", NARROWEST, grows=True),
+    Column[Group]("ASSIGNOR", lambda group: group.protocol or ""),
     Column[Group]("STATE", lambda group: group.state.value, 25),
 )
 
@@ -77,21 +77,18 @@ def _member_table(group: Group, *, verbose: bool) -> str:
         target = _tasks_text(streams.target_tasks, "TARGET-") if verbose else ""
         return _tasks_text(streams.tasks) + target
 
-    names: list[Column[Member]] = [name_column("MEMBER", lambda member: member.id)]
-    if verbose:
-        names = [
-            Column("TARGET-ASSIGNMENT-EPOCH", lambda _: group.assignment_epoch, 25),
-            name_column(f"{'TOPOLOGY-EPOCH':15}MEMBER", lambda member: f"{epoch:15}{member.id}", 30),
-            Column("MEMBER-PROTOCOL", lambda member: "classic" if member.protocol else "streams", 15),
-            Column("MEMBER-EPOCH", lambda member: member.epoch, 15),
-        ]
     return table(
         group.members,
-        name_column("GROUP", lambda _: group.id),
-        *names,
-        name_column("PROCESS", lambda member: (member.streams and member.streams.process) or ""),
-        name_column("CLIENT-ID", lambda member: member.client.id or ""),
-        Column("ASSIGNMENTS", tasks),
+        Column("GROUP", lambda _: group.id),
+        verbose and Column("TARGET-ASSIGNMENT-EPOCH", lambda _: group.assignment_epoch, 25),
+        verbose
+        and Column(f"{'TOPOLOGY-EPOCH':15}MEMBER", lambda member: f"{epoch:15}{member.id}", narrowest=30),
+        not verbose and Column("MEMBER", lambda member: member.id),
+        verbose and Column("MEMBER-PROTOCOL", lambda member: "classic" if member.protocol else "streams", 15),
+        verbose and Column("MEMBER-EPOCH", lambda member: member.epoch, 15),
+        Column("PROCESS", lambda member: (member.streams and member.streams.process) or ""),
+        Column("CLIENT-ID", lambda member: member.client.id or ""),
+        Column("ASSIGNMENTS", tasks, 0),
     )
 
 
@@ -123,19 +120,15 @@ def _offset_table(source: LiveSource, client: KafkaClient, group: Group, *, verb
         start, end = logs.found[place]
         return end - (start if (offset := current(place)) is None else offset)
 
-    more = (
-        Column("CURRENT-OFFSET", current, 15),
-        Column[TopicPartition](
-            "LEADER-EPOCH", lambda place: (commit := commits[place]) and commit.leader_epoch, 15
-        ),
-        Column[TopicPartition]("LOG-END-OFFSET", lambda place: logs.found[place][1], 15),
-    )
     return table(
         logs.found,
-        name_column("GROUP", lambda _: group.id),
-        name_column("TOPIC", lambda place: place[0]),
+        Column("GROUP", lambda _: group.id),
+        Column("TOPIC", lambda place: place[0]),
         Column("PARTITION", lambda place: place[1], 10),
-        *more * verbose,
+        verbose and Column("CURRENT-OFFSET", current, 15),
+        verbose
+        and Column("LEADER-EPOCH", lambda place: (commit := commits[place]) and commit.leader_epoch, 15),
+        verbose and Column("LOG-END-OFFSET", lambda place: logs.found[place][1], 15),
         Column("OFFSET-LAG", lag, 15 * verbose),
     )
 

@@ -6,20 +6,9 @@ from functools import partial
 from cli.dropin import cluster
 from cli.dropin.deleting import delete_internal_topics, delete_offsets, print_deleted
 from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, exception_text, status_of
-from cli.dropin.flags import ParsedFlags, read_command, refuse
+from cli.dropin.flags import ParsedFlags, refuse
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
-from cli.dropin.parse import (
-    ONLY_WITH,
-    SCENARIOS,
-    Action,
-    Options,
-    check_describe,
-    check_execution,
-    check_selection,
-    only_action,
-    options_of,
-    require_server,
-)
+from cli.dropin.parse import ONLY_WITH, SCENARIOS, Action, Options, parse_command
 from cli.dropin.printing import print_error, remark_unknown
 from cli.dropin.resetting import Resets, print_resets, run_reset
 from cli.dropin.streams_describing import GROUPS, run_describe, topology_of
@@ -33,7 +22,6 @@ from wire.client.cluster import KafkaClient
 from wire.errors import Failure
 
 _USAGE = "usage-streams-groups.txt"
-_PARTS = ("members", "offsets", "state", "topology")
 _ONLY_WITH = {
     flag: ONLY_WITH.get(flag, ("describe",))
     for flag in ("members", "topology", "state", "offsets", "verbose")
@@ -42,20 +30,20 @@ _ALL_INTERNAL, _INTERNAL = "delete-all-internal-topics", "delete-internal-topic"
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Read and check a command line, as cli.dropin.parse.parse does for kohort-consumer-groups."""
-    flags = read_command(arguments, _USAGE, only_with=_ONLY_WITH)
-    _check(flags)
-    action = only_action(flags, "--list, --describe, --delete, --reset-offsets, or --delete-offsets.")
+    """Read and check a command line; an invalid value is a usage error, as in the tool."""
+    names = {"input-topic": "topic", "all-input-topics": "all-topics"}
+    actions = "--list, --describe, --delete, --reset-offsets, or --delete-offsets."
     try:
-        return options_of(action, flags.renamed({"input-topic": "topic", "all-input-topics": "all-topics"}))
+        return parse_command(
+            arguments, usage=_USAGE, check=_check, actions=actions, only_with=_ONLY_WITH, names=names
+        )
     except BadValue as error:
         raise ToolUsageError(str(error)) from None
 
 
 def _check(flags: ParsedFlags) -> None:
     has, topics = flags.has, flags.has("input-topic", "all-input-topics")
-    require_server(flags)
-    check_describe(flags, *_PARTS)
+    flags.check_describe("members", "offsets", "state", "topology")
     if has("delete"):
         flags.require_one("delete", "group", "all-groups")
         refuse(topics, "Kafka Streams does not support topic-specific offset deletion from a streams group.")
@@ -66,7 +54,7 @@ def _check(flags: ParsedFlags) -> None:
         only = f"supports only one [group] at a time, but found: [{', '.join(groups)}]"
         refuse(len(groups) > 1, f"Option [delete-offsets] {only}")
     if has("reset-offsets"):
-        check_execution(flags, required=True)
+        flags.check_execution(required=True)
         flags.require_one("reset-offsets", "group", "all-groups")
         flags.at_most_one(*SCENARIOS)
     if has(_ALL_INTERNAL):
@@ -78,7 +66,7 @@ def _check(flags: ParsedFlags) -> None:
     executes = has("dry-run", "execute") and not has("reset-offsets")
     refuse(executes, "Only Option [reset-offsets] accepts [execute] or [dry-run]")
     flags.exclude("list", "members", "offsets", "topology")
-    check_selection(flags, "input-topic")
+    flags.check_selection("input-topic")
 
 
 def run_delete(options: Options, source: LiveSource) -> int:

@@ -13,7 +13,7 @@ from cli.dropin.resetting import Reset
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
 from groups.described import as_group
-from groups.model import Group, GroupListing, GroupState, GroupType
+from groups.model import Group, GroupState, GroupType
 from wire.client.cluster import KafkaClient
 from wire.client.groups import DescribedGroup, DescribedGroups, describe_groups
 from wire.errors import ErrorCode, Failure, refusal
@@ -37,9 +37,8 @@ class TypedGroups(Generic[G]):
         states = {state.value: state for state in self.states}
         chosen = chosen_values(options.state, states, "state list", "states")
         listed, status = cluster.list_groups(source, self.type)
-        state = Column[GroupListing]("STATE", lambda group: group.state.value)
         groups = [group for group in listed if not chosen or group.state in chosen]
-        print_list(groups, *[state] * (options.state is not None))
+        print_list(groups, options.state is not None and Column("STATE", lambda group: group.state.value, 0))
         return status
 
     def names(self, options: Options, source: LiveSource) -> tuple[list[str], ExitStatus]:
