@@ -42,7 +42,7 @@ def run_describe(options: Options, source: LiveSource) -> int:
         status = max(status, _print_offsets(groups, source, verbose=options.verbose))
     else:
         for group in groups:
-            exists = _print_state_remark(group)
+            exists = print_state_remark(group)
             status = status if exists else max(status, ExitStatus.UNREADABLE)
             if options.members:
                 print("\n" + _member_table(group, verbose=options.verbose))
@@ -61,7 +61,7 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
     ends, unread = end_offsets(source, sorted(places))
     status = ExitStatus.DONE
     for group in groups:
-        if not _print_state_remark(group):
+        if not print_state_remark(group):
             status = ExitStatus.UNREADABLE
         elif rows[group.id]:
             print("\n" + _offset_table(group.id, rows[group.id], ends, verbose=verbose))
@@ -76,14 +76,14 @@ def _print_offsets(groups: Sequence[Group], source: LiveSource, *, verbose: bool
     return max(status, status_of(unknown.values()))
 
 
-def _print_state_remark(group: Group) -> bool:
+def print_state_remark(group: Group, kind: str = "Consumer") -> bool:
     """Print a remark on a group's state; False if the coordinator (before 4.0) knows no such group."""
     if group.state is GroupState.DEAD:
-        print_error(f"Consumer group '{group.id}' does not exist.")
+        print_error(f"{kind} group '{group.id}' does not exist.")
     elif group.state is GroupState.EMPTY:
-        print_remark(f"\nConsumer group '{group.id}' has no active members.")
+        print_remark(f"\n{kind} group '{group.id}' has no active members.")
     elif group.state in _REBALANCING:
-        print_remark(f"\nWarning: Consumer group '{group.id}' is rebalancing.")
+        print_remark(f"\nWarning: {kind} group '{group.id}' is rebalancing.")
     elif group.state is not GroupState.STABLE:
         raise ToolFailure(f"Expected a valid consumer group state, but found '{group.state.value}'.")
     return group.state is not GroupState.DEAD

@@ -42,7 +42,7 @@ SCENARIOS = (
 )  # fmt: skip
 """Scenarios of a reset, in the order in which the tool checks that only one is given."""
 _SWITCHES = (
-    "all-groups", "all-topics", "members", "offsets", "verbose", "dry-run", "execute", "export", "to-earliest",
+    "all-groups", "all-topics", "members", "verbose", "dry-run", "execute", "export", "to-earliest",
     "to-latest", "to-current",
 )  # fmt: skip
 """Flags of `Options` without a value."""
@@ -73,7 +73,6 @@ class Options:
     all_topics: bool = False
 
     members: bool = False
-    offsets: bool = False
     state: str | None = None
     """For LIST: the states to show, as typed. Empty if `--state` was given without a value."""
     type: str | None = None

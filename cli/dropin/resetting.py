@@ -38,7 +38,7 @@ from wire.java_text import JAVA
 
 Resets = Mapping[str, Mapping[TopicPartition, int]]
 """New offsets by group and partition."""
-Commits = Mapping[TopicPartition, CommittedOffset]
+Commits = dict[TopicPartition, CommittedOffset]
 
 _LATEST_MOMENT_MS = 2**63 - 1
 _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
@@ -104,13 +104,9 @@ _LOWEST_PLAIN, _BACKSLASH = "-", "\\"
 """Jackson also quotes values with a character below the first one, or with the second one."""
 
 
-def run(options: Options, source: LiveSource) -> int:
-    """Set offsets, or only print them; the exit status."""
-    return run_reset(Reset(options, source))
-
-
-def run_reset(reset: "Reset") -> int:
-    """Carry out a reset; the exit status. A failure stops it: groups set before stay set."""
+def run(options: Options, source: LiveSource, kind: "type[Reset] | None" = None) -> int:
+    """Set offsets, or only print them; the exit status. A failure stops it: groups set before stay set."""
+    reset = (kind or Reset)(options, source)
     names, reset.status = reset.names()
     described = reset.describe(names)
     unread = cluster.unread_parts(

@@ -4,20 +4,14 @@ from functools import partial
 
 from cli.dropin import cluster
 from cli.dropin.deleting import OF_THE_GROUP, print_deleted, print_outcomes
-from cli.dropin.describing import len_of, state_table
+from cli.dropin.describing import len_of, print_state_remark, state_table
 from cli.dropin.errors import ToolFailure, ToolRefusal, error_message, exception_text, status_of
 from cli.dropin.flags import ParsedFlags, refuse
 from cli.dropin.journaling import journaled_offsets
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import Action, Options, parse_command
-from cli.dropin.printing import (
-    Column,
-    print_error,
-    print_remark,
-    remark_unknown,
-    table,
-)
-from cli.dropin.resetting import INACTIVE, Commits, Resets, run_reset
+from cli.dropin.printing import Column, print_error, remark_unknown, table
+from cli.dropin.resetting import INACTIVE, Commits, Resets, run
 from cli.dropin.typed_groups import TypedGroups, TypedReset
 from cli.errors import ExitStatus
 from cli.render.cells import partitions_text, safe_text
@@ -27,17 +21,16 @@ from groups.model import Group, GroupState, GroupType, each_commit
 from wire.client import offsets
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
-from wire.errors import ErrorCode, Failure, refusal
+from wire.errors import Failure
 from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
 
-_USAGE = "usage-share-groups.txt"
 _SCOPES = ("topic", "all-topics", "from-file")
 _SCENARIOS = ("to-offset", "to-datetime", "to-earliest", "to-latest", "to-current", "from-file")
 _GROUPS = TypedGroups(
     type=GroupType.SHARE,
     api=SHARE_GROUP_DESCRIBE,
     states=(GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD),
-    absent=lambda name: refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"Group '{name}' is not a share group."),
+    absent="org.apache.kafka.common.errors.GroupIdNotFoundException: Group '{}' is not a share group.",
 )
 
 
@@ -68,10 +61,7 @@ def run_describe(options: Options, source: LiveSource) -> int:
         if not options.members and options.state is None:
             _print_offsets(group.id, client, verbose=options.verbose)
             continue
-        if group.state is GroupState.DEAD:
-            print_error(f"Share group '{group.id}' does not exist.")
-        elif group.state is GroupState.EMPTY:
-            print_remark(f"\nShare group '{group.id}' has no active members.")
+        print_state_remark(group, "Share")
         if options.state is not None:
             print("\n" + state_table(group, _STATE, *_EPOCHS * options.verbose))
         elif group.members:
@@ -163,15 +153,15 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
 class ShareReset(TypedReset):
     """A reset of the start offsets of a share group."""
 
-    kind = GroupType.SHARE
+    groups, kind = _GROUPS, GroupType.SHARE
 
     def names(self) -> tuple[list[str], ExitStatus]:
         return [self.options.group], ExitStatus.DONE
 
     def is_inactive(self, group: str, state: str) -> bool:
-        if state not in INACTIVE:
-            raise ToolRefusal(f"Share group '{group}' is not empty.")
-        return True
+        if state in INACTIVE:
+            return True
+        raise ToolRefusal(f"Share group '{group}' is not empty.")
 
     def show(self, resets: Resets) -> None:
         super().show({name: offsets for name, offsets in resets.items() if offsets})
@@ -188,9 +178,12 @@ _RUNS: dict[Action, Run] = {
     Action.DESCRIBE: run_describe,
     Action.DELETE: run_delete,
     Action.DELETE_OFFSETS: delete_offsets,
-    Action.RESET_OFFSETS: lambda options, source: run_reset(ShareReset(_GROUPS, options, source)),
+    Action.RESET_OFFSETS: partial(run, kind=ShareReset),
 }
-_ACTIONS = "--list, --describe, --delete, --reset-offsets, --delete-offsets."
+_USAGE, _ACTIONS = (
+    "usage-share-groups.txt",
+    "--list, --describe, --delete, --reset-offsets, --delete-offsets.",
+)
 TOOL = KafkaTool(
     parse=partial(parse_command, usage=_USAGE, check=_check, actions=_ACTIONS),
     action_of=lambda options: _RUNS[options.action],

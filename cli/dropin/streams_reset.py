@@ -13,7 +13,7 @@ from cli.dropin.journaling import journaled
 from cli.dropin.main import KafkaTool, run_tool
 from cli.dropin.parse import Action, Options, options_of
 from cli.dropin.printing import print_remark, remark_unknown
-from cli.dropin.resetting import Commits, Reset, scenario_of
+from cli.dropin.resetting import Reset, scenario_of
 from cli.errors import ExitStatus
 from cli.journal.entry import ChangedItem, ItemKind
 from cli.render.cells import safe_text
@@ -128,25 +128,20 @@ class ApplicationReset(Reset):
             print(f"Following intermediate topics offsets will be reset to end {where}")
             print(*(f"Topic: {safe_text(topic)}" for topic, _ in second), sep="\n")
             new |= self.offsets(second, LATEST)
-        if new and self.options.execute:
-            self.commit(self.options.group, new)
         if new:
+            if self.options.execute:
+                self.commit(self.options.group, new)
             print("Done.")
 
     def new_input_offsets(self, places: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
         """The new offsets of the input topics, of which those without an offset are shifted from the end."""
-        group = self.options.group
-        committed: Commits = {}
-        try:
-            scenario = scenario_of(self.options, lambda: self.plan)
-        except ToolFailure as error:
-            if str(error).startswith(("java.text.", "java.io.")):
-                print_remark("ERROR: Resetting offsets failed.")
-            raise
+        group, scenario = self.options.group, scenario_of(self.options, lambda: self.plan)
+        committed: dict[TopicPartition, CommittedOffset] = {}
         if isinstance(scenario, ShiftBy):
-            ends = self.offsets(places, LATEST).items()
-            committed = {key: CommittedOffset(offset=end) for key, end in ends}
-            committed = {**committed, **self.committed(group)}
+            ends = self.offsets(places, LATEST)
+            committed = {key: CommittedOffset(offset=end) for key, end in ends.items()} | self.committed(
+                group
+            )
         elif isinstance(scenario, ToListed):
             listed = scenario.offsets.get(group, {})
             if missing := [partition_name(key) for key in places if key not in listed]:
@@ -157,10 +152,8 @@ class ApplicationReset(Reset):
         """As in the tool, also at either end of the log."""
         start, end = positions.earliest[place], positions.end[place]
         if not start < requested < end:
-            which, offset = (
-                ("higher than latest", end) if requested >= end else ("lower than earliest", start)
-            )
-            print(f"New offset ({requested}) is {which} offset. Value will be set to {offset}")
+            which, to = ("higher than latest", end) if requested >= end else ("lower than earliest", start)
+            print(f"New offset ({requested}) is {which} offset. Value will be set to {to}")
 
     def delete_topics(self, topics: Collection[str]) -> None:
         """Delete internal topics of the application: the named ones, or all that look like one. Raises ToolFailure."""
@@ -198,11 +191,13 @@ def _listed(names: Sequence[str]) -> str:
     return f"[{safe_text(', '.join(names))}]"
 
 
+def _report(reason: str) -> None:
+    if reason.startswith(("java.text.", "java.io.")):
+        print_remark("ERROR: Resetting offsets failed.")
+    print_remark(f"ERROR: {reason}")
+
+
 TOOL = KafkaTool(
-    parse=parse,
-    action_of=lambda _: run_reset,
-    report=lambda reason: print_remark(f"ERROR: {reason}"),
-    usage=_USAGE,
-    failed=ExitStatus.FALSE,
-)
+    parse=parse, action_of=lambda _: run_reset, report=_report, usage=_USAGE, failed=ExitStatus.FALSE
+)  # fmt: skip
 main = partial(run_tool, TOOL)

@@ -1,7 +1,7 @@
 """What the tools for share groups and for streams groups have in common: groups of one type, listed, described, deleted
 and reset."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -19,18 +19,18 @@ from wire.client.groups import DescribedGroup, DescribedGroups, describe_groups
 from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.definition import Api
 
-G = TypeVar("G", bound=DescribedGroup)
+G = TypeVar("G", bound=DescribedGroup, covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypedGroups(Generic[G]):
-    """The groups of a tool: their type, the request that describes one, their states, and why one that is not among
-    them is not deleted."""
+    """The groups of a tool: their type, the request that describes one, their states, and Java's exception for a group
+    that is not among them."""
 
     type: GroupType
     api: "Api[object, DescribedGroups[G]]"
     states: Sequence[GroupState]
-    absent: Callable[[str], Failure]
+    absent: str
 
     def run_list(self, options: Options, source: LiveSource) -> int:
         """`--list`: the groups, with their states and filtered by them if requested."""
@@ -48,19 +48,12 @@ class TypedGroups(Generic[G]):
         listed, status = cluster.list_groups(source, self.type)
         return [group.id for group in listed], status
 
-    def read(
-        self, client: KafkaClient, names: Iterable[str], *, nodes: bool = False, prefix: str = ""
-    ) -> dict[str, G]:
-        """The answers of brokers about groups. Raises ToolFailure: one cannot be read."""
-        answers = describe_groups(client, self.api, names, nodes=nodes)
-        cluster.raise_failure(answers.failed.values(), prefix=prefix)
-        return dict(answers.found)
-
-    def described(self, client: KafkaClient, names: Iterable[str], *, prefix: str = "") -> list[Group]:
+    def described(self, client: KafkaClient, names: Iterable[str], prefix: str = "") -> list[Group]:
         """The groups, each once, in the order of the names. Raises ToolFailure: one cannot be read."""
-        answers = self.read(client, dict.fromkeys(names), prefix=prefix)
-        at = cluster.coordinators_of(client, answers)
-        return [as_group(self.type, answer, at.get(name))[0] for name, answer in answers.items()]
+        answers = describe_groups(client, self.api, dict.fromkeys(names))
+        cluster.raise_failure(answers.failed.values(), prefix=prefix)
+        at = cluster.coordinators_of(client, answers.found)
+        return [as_group(self.type, answer, at.get(name))[0] for name, answer in answers.found.items()]
 
     def deleted(
         self, names: Sequence[str], kept: Mapping[str, Failure], source: LiveSource
@@ -77,7 +70,7 @@ class TypedGroups(Generic[G]):
             what = f"{self.type.value.capitalize()} group '{name}'"
             match states.get(name):
                 case None:
-                    failed[name] = self.absent(name)
+                    failed[name] = Failure(message=self.absent.format(name), is_unsent=True)
                 case GroupState.DEAD:
                     why = f"java.lang.IllegalStateException: {what} group state is DEAD."
                     failed[name] = Failure(message=why, is_unsent=True)
@@ -89,9 +82,7 @@ class TypedGroups(Generic[G]):
 class TypedReset(Reset):
     """A reset of groups of one type."""
 
-    def __init__(self, groups: TypedGroups[G], options: Options, source: LiveSource) -> None:
-        super().__init__(options, source)
-        self.groups = groups
+    groups: TypedGroups[DescribedGroup]
 
     def names(self) -> tuple[list[str], ExitStatus]:
         return self.groups.names(self.options, self.source)

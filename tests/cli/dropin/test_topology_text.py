@@ -1,7 +1,7 @@
 """`kohort-streams-groups --describe --topology`: the text of Kafka's TopologyDescriptionFormatter (4.4.0) for the same
 topology. A broker has one only with a plugin (KIP-1331)."""
 
-from cli.dropin.streams_describing import topology_text
+from cli.dropin.streams_groups import topology_text
 from groups.streams import NodeKind, Subtopology, Topology, TopologyNode
 
 TOPOLOGY = Topology(
