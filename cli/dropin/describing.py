@@ -34,20 +34,20 @@ _REBALANCING = (
 
 def run_describe(options: Options, source: LiveSource) -> int:
     """Print a table for each group, and a remark on its state."""
-    listed, status = list_consumer_groups(source) if options.all_groups else ([], ExitStatus.DONE)
+    listed, status = list_consumer_groups(source) if options.has("all-groups") else ([], ExitStatus.DONE)
     names = [*options.groups, *(group.id for group in listed)]
-    read = describe_consumer_groups(source, names, listed=options.all_groups)
+    read = describe_consumer_groups(source, names, listed=options.has("all-groups"))
     groups = list(read.groups.values())
-    if not options.members and options.state is None:
-        status = max(status, _print_offsets(groups, source, verbose=options.verbose))
+    if not options.has("members") and options.state is None:
+        status = max(status, _print_offsets(groups, source, verbose=options.has("verbose")))
     else:
         for group in groups:
             exists = print_state_remark(group)
             status = status if exists else max(status, ExitStatus.UNREADABLE)
-            if options.members:
-                print("\n" + _member_table(group, verbose=options.verbose))
+            if options.has("members"):
+                print("\n" + _member_table(group, verbose=options.has("verbose")))
             elif exists:
-                print("\n" + state_table(group, *_STATE, *EPOCHS * options.verbose))
+                print("\n" + state_table(group, *_STATE, *EPOCHS * options.has("verbose")))
     return max(status, read.report(assignments=options.state is None))
 
 

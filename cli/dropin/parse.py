@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from cli.dropin.errors import BadValue, ToolUsageError
 from cli.dropin.flags import ParsedFlags, Value, flags_in, long_value, read_command, refuse
@@ -41,11 +40,6 @@ SCENARIOS = (
     "to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by", "from-file",
 )  # fmt: skip
 """Scenarios of a reset, in the order in which the tool checks that only one is given."""
-_SWITCHES = (
-    "all-groups", "all-topics", "members", "verbose", "dry-run", "execute", "export", "to-earliest",
-    "to-latest", "to-current",
-)  # fmt: skip
-"""Flags of `Options` without a value."""
 
 
 class Action(Enum):
@@ -61,39 +55,31 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """All flags of the tool, checked like the tool does. None, False and () mean that a flag was not given."""
+    """All flags of the tool, checked like the tool does. None and () mean that a flag was not given."""
 
     action: Action
     bootstrap_server: str = ""  # Empty only if the action is VALIDATE_REGEX and no server was named
     command_config: Path | None = None
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     groups: tuple[str, ...] = ()  # The values of `--group`, in the order given; a group may be named twice
-    all_groups: bool = False
     topics: tuple[str, ...] = ()  # The values of `--topic`, as typed: `orders` or `orders:0,1`
-    all_topics: bool = False
-
-    members: bool = False
     state: str | None = None
     """For LIST: the states to show, as typed. Empty if `--state` was given without a value."""
     type: str | None = None
     """For LIST: the types to show, as typed. Empty if `--type` was given without a value."""
-    verbose: bool = False
-
-    dry_run: bool = False
-    execute: bool = False
-    export: bool = False
     to_offset: int | None = None
     shift_by: int | None = None
     to_datetime: str | None = None
     by_duration: str | None = None
-    to_earliest: bool = False
-    to_latest: bool = False
-    to_current: bool = False
     from_file: Path | None = None
 
     regex: str | None = None  # The regex of VALIDATE_REGEX
     flags: ParsedFlags = field(default_factory=ParsedFlags)
-    """All flags; those of one tool only are nowhere else."""
+    """All flags; those without a value and those of one tool are nowhere else."""
+
+    def has(self, *flags: str) -> bool:
+        """Whether one of the flags was given."""
+        return self.flags.has(*flags)
 
     @property
     def group(self) -> str:
@@ -104,7 +90,7 @@ class Options:
     def changes(self) -> bool:
         """Whether the command changes the cluster."""
         deletes = self.action in (Action.DELETE, Action.DELETE_OFFSETS)
-        return deletes or (self.action is Action.RESET_OFFSETS and self.execute)
+        return deletes or (self.action is Action.RESET_OFFSETS and self.has("execute"))
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -154,7 +140,7 @@ def _validation(flags: ParsedFlags) -> Options:
         bootstrap_server=servers[0] if servers else "",
         command_config=Path(config[0]) if config else None,
         groups=tuple(flags.all("group")) if describes else (),
-        all_groups=describes and flags.has("all-groups"),
+        flags=flags if describes else ParsedFlags(),
     )
 
 
@@ -181,7 +167,6 @@ def options_of(action: Action, flags: ParsedFlags) -> Options:
     offsets = [long_value("to-offset", text) for text in flags.all("to-offset")]
     files, moments = flags.all("from-file"), flags.all("to-datetime")
     _check_named(server or "", config, files)
-    switches: dict[str, Any] = {flag.replace("-", "_"): flags.has(flag) for flag in _SWITCHES}
     duration, shift, timeout = (flags.single(flag) for flag in ("by-duration", "shift-by", "timeout"))
     return Options(
         action=action,
@@ -190,7 +175,6 @@ def options_of(action: Action, flags: ParsedFlags) -> Options:
         groups=tuple(flags.all("group")),
         topics=tuple(flags.all("topic")),
         flags=flags,
-        **switches,
         state=(flags.single("state") or "") if flags.has("state") else None,
         type=(flags.single("type") or "") if flags.has("type") else None,
         to_offset=offsets[0] if offsets else None,

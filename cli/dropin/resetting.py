@@ -50,9 +50,9 @@ def scenario_of(options: Options, planned: Callable[[], Resets]) -> Scenario:
     time."""
     if options.to_offset is not None:
         return ToOffset(options.to_offset)
-    if options.to_earliest:
+    if options.has("to-earliest"):
         return ToEarliest()
-    if options.to_latest:
+    if options.has("to-latest"):
         return ToLatest()
     if options.shift_by is not None:
         return ShiftBy(options.shift_by)
@@ -62,7 +62,7 @@ def scenario_of(options: Options, planned: Callable[[], Resets]) -> Scenario:
         return ToTime(_ago(options.by_duration))
     if options.from_file is not None:
         return ToListed(planned())
-    if options.to_current:
+    if options.has("to-current"):
         return ToCurrent()
     names = ", ".join(f"[{name}]" for name in SCENARIOS)
     raise ToolUsageError(f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]")
@@ -146,7 +146,7 @@ class Reset:
 
     def show(self, resets: Resets) -> None:
         """Print the new offsets."""
-        if self.options.export:
+        if self.options.has("export"):
             print_csv(resets, with_group=len(self.options.groups) != 1)
         else:
             print_resets(resets)
@@ -172,7 +172,9 @@ class Reset:
     def set_group(self, name: str) -> Mapping[TopicPartition, int]:
         """Set one inactive group, if that is requested; its new offsets."""
         self.name, options = name, self.options
-        needs_committed = options.all_topics or options.to_current or options.shift_by is not None
+        needs_committed = (
+            options.has("all-topics") or options.has("to-current") or options.shift_by is not None
+        )
         committed = self.committed(name) if needs_committed else {}
         places = self.scope(committed)
         self.check(places)
@@ -181,7 +183,7 @@ class Reset:
             places = self._planned(name)
         places = sorted(places, key=cluster.by_place)
         offsets = self.new_offsets(scenario, name, places, committed)
-        if options.execute and offsets:
+        if options.has("execute") and offsets:
             self.commit(name, offsets)
             self.made.append(name)
         return offsets
@@ -239,7 +241,7 @@ class Reset:
 
     def scope(self, committed: Iterable[TopicPartition]) -> list[TopicPartition]:
         """The selected partitions, each once."""
-        if self.options.all_topics:
+        if self.options.has("all-topics"):
             return list(committed)
         if self.options.topics:
             return self.topics.meant(self.options.topics)

@@ -58,14 +58,14 @@ def run_describe(options: Options, source: LiveSource) -> int:
     client = cluster.client_of(source, "kohort describe")
     names, status = _GROUPS.names(options, source)
     for group in _GROUPS.described(client, sorted(names, key=cluster.by_name)):
-        if not options.members and options.state is None:
-            _print_offsets(group.id, client, verbose=options.verbose)
+        if not options.has("members") and options.state is None:
+            _print_offsets(group.id, client, verbose=options.has("verbose"))
             continue
         print_state_remark(group, "Share")
         if options.state is not None:
-            print("\n" + state_table(group, _STATE, *_EPOCHS * options.verbose))
+            print("\n" + state_table(group, _STATE, *_EPOCHS * options.has("verbose")))
         elif group.members:
-            print("\n" + _member_table(group, verbose=options.verbose))
+            print("\n" + _member_table(group, verbose=options.has("verbose")))
     return status
 
 

@@ -87,17 +87,17 @@ def run_describe(options: Options, source: LiveSource) -> int:
     client = cluster.client_of(source, "kohort describe")
     names, status = _GROUPS.names(options, source)
     for name in names:
-        if options.flags.has("topology"):
+        if options.has("topology"):
             status = max(status, _print_topology(client, name))
             continue
         (group,) = _GROUPS.described(client, [name])
         if options.state is not None:
             if group.state in _WITHOUT_MEMBERS:
                 print_error(f"Streams group '{name}' {_WITHOUT_MEMBERS[group.state]}.")
-            print(state_table(group, *_STATE, *EPOCHS * options.verbose, gap=" "))
+            print(state_table(group, *_STATE, *EPOCHS * options.has("verbose"), gap=" "))
         elif group.members:
-            table_of = _member_table if options.members else partial(_offset_table, source, client)
-            print(table_of(group, verbose=options.verbose))
+            table_of = _member_table if options.has("members") else partial(_offset_table, source, client)
+            print(table_of(group, verbose=options.has("verbose")))
     return status
 
 
@@ -236,7 +236,7 @@ def run_delete(options: Options, source: LiveSource) -> int:
     client = cluster.client_of(source, "kohort delete")
     names, status = _GROUPS.names(options, source)
     failed = _GROUPS.undeletable(names, source)
-    doomed = [name for name in names if name not in failed and options.flags.has(_ALL_INTERNAL)]
+    doomed = [name for name in names if name not in failed and options.has(_ALL_INTERNAL)]
     topics = {name: found for name in doomed if (found := _internal_topics(client, name))}
     failed = _GROUPS.deleted(names, failed, source)
     gone = [name for name in topics if name not in failed]
@@ -277,7 +277,7 @@ def _delete_topics(source: LiveSource, group: str, topics: Sequence[str]) -> Fai
 
 def run_delete_offsets(options: Options, source: LiveSource) -> int:
     """Delete the offsets of the named or of all input topics."""
-    if not options.all_topics:
+    if not options.has("all-topics"):
         return delete_offsets(options, source)
     topics = topology_of(cluster.client_of(source, "kohort offsets delete"), options.group).input_topics
     committed = StreamsReset(options, source).committed(options.group)
@@ -290,7 +290,7 @@ class StreamsReset(TypedReset):
     groups = _GROUPS
 
     def set_group(self, name: str) -> Mapping[TopicPartition, int]:
-        topics = self._doomed(name) if self.options.execute else []
+        topics = self._doomed(name) if self.options.has("execute") else []
         offsets = super().set_group(name)
         if (why := _delete_topics(self.source, name, topics)) is not None:
             print_error(f"Deleting internal topics for group '{name}' failed due to {exception_text(why)}")
@@ -299,7 +299,7 @@ class StreamsReset(TypedReset):
 
     def _doomed(self, group: str) -> list[str]:
         """The internal topics to delete. Raises ToolFailure: a named one is not an internal topic of the group."""
-        named, all_of_them = self.options.flags.all(_INTERNAL), self.options.flags.has(_ALL_INTERNAL)
+        named, all_of_them = self.options.flags.all(_INTERNAL), self.options.has(_ALL_INTERNAL)
         topics = _internal_topics(self.client, group) if named or all_of_them else []
         if all_of_them:
             return topics
@@ -308,7 +308,7 @@ class StreamsReset(TypedReset):
         return named
 
     def scope(self, committed: Iterable[TopicPartition]) -> list[TopicPartition]:
-        if self.options.all_topics:
+        if self.options.has("all-topics"):
             topics = topology_of(self.client, self.name).input_topics
             return [place for place in committed if place[0] in topics]
         if not self.options.topics and self.options.from_file is None:
@@ -323,7 +323,7 @@ class StreamsReset(TypedReset):
         return places
 
     def show(self, resets: Resets) -> None:
-        if self.options.export:
+        if self.options.has("export"):
             super().show(resets)
         else:
             print_resets(resets, _WIDTHS)

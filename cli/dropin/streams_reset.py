@@ -42,10 +42,11 @@ def parse(arguments: Sequence[str]) -> Options:
         print(f"Option --config-file has been deprecated and {more}")
     shared = flags.renamed({"application-id": "group", "config-file": "command-config"})
     shared.values.setdefault("bootstrap-server", ["localhost:9092"])
+    shared.values.update({} if flags.has("dry-run") else {"execute": []})
+    shared.values.update({} if flags.has(*_SCENARIOS) else {"to-earliest": []})
     options = options_of(Action.RESET_OFFSETS, shared)
     flags.single("application-id")
-    earliest = options.to_earliest or not flags.has(*_SCENARIOS)
-    return replace(options, execute=not options.dry_run, to_earliest=earliest)
+    return options
 
 
 def run_reset(options: Options, source: LiveSource) -> int:
@@ -53,7 +54,7 @@ def run_reset(options: Options, source: LiveSource) -> int:
     reset = ApplicationReset(options, source)
     reset.stop_members()
     topics = reset.client.metadata().topics
-    if options.dry_run:
+    if options.has("dry-run"):
         print("----Dry run displays the actions which will be performed when running Streams Reset Tool----")
     reset.seek(topics)
     reset.delete_topics(topics)
@@ -73,7 +74,7 @@ class ApplicationReset(Reset):
     def stop_members(self) -> None:
         """Raise ToolFailure if the group has members; with `--force` they are removed, unless it is a dry run. The tool
         sees no members of a streams group, and deletes its topics while it runs."""
-        group, executes = self.options.group, self.options.execute
+        group, executes = self.options.group, self.options.has("execute")
         described = self.describe([group])[group]
         if isinstance(described, Failure):
             if not cluster.is_absent(described):
@@ -85,7 +86,7 @@ class ApplicationReset(Reset):
         members = [member.member_id for member in described[1].members]
         if not members:
             return
-        if not self.options.flags.has("force"):
+        if not self.options.has("force"):
             raise ToolFailure(_ACTIVE.format(group, ", ".join(members)))
         print(f"Force deleting all active members in the group: {safe_text(group)}")
         if executes:
@@ -129,7 +130,7 @@ class ApplicationReset(Reset):
             print(*(f"Topic: {safe_text(topic)}" for topic, _ in second), sep="\n")
             new |= self.offsets(second, LATEST)
         if new:
-            if self.options.execute:
+            if self.options.has("execute"):
                 self.commit(self.options.group, new)
             print("Done.")
 
@@ -164,7 +165,7 @@ class ApplicationReset(Reset):
             raise ToolFailure(_NOT_INTERNAL)
         doomed = named or inferred
         print(f"Deleting {'specified' if named else 'inferred'} internal topics {_listed(doomed)}")
-        if self.options.execute and doomed:
+        if self.options.has("execute") and doomed:
             failed = delete_internal_topics(self.source, self.options.group, doomed).failed
             remark_unknown(failed.values())
             for name, why in failed.items():

@@ -43,7 +43,7 @@ class TypedGroups(Generic[G]):
 
     def names(self, options: Options, source: LiveSource) -> tuple[list[str], ExitStatus]:
         """The groups that a command line names, or all of the type by name; and the status of listing them."""
-        if not options.all_groups:
+        if not options.has("all-groups"):
             return list(options.groups), ExitStatus.DONE
         listed, status = cluster.list_groups(source, self.type)
         return [group.id for group in listed], status

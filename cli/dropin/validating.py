@@ -50,7 +50,7 @@ def _compare_groups(
 ) -> int:
     """Print for each group how its topics would change. UNREADABLE if a group could not be read."""
     names, problems = options.groups, tuple[Problem, ...]()
-    if options.all_groups:
+    if options.has("all-groups"):
         listed = source.select_groups(GroupFilter(types=CONSUMERS), described=False)
         names, problems = tuple(sorted(group.id for group in listed.items)), listed.problems
     if names:
