@@ -97,6 +97,12 @@ def _ago(text: str) -> int:
     return max(0, at_ms)
 
 
+_UNREAD: Mapping[int | None, str] = {
+    ErrorCode.INVALID_TOPIC_EXCEPTION: "Failed to fetch metadata for partition {} due to invalid topic `{}`",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "Failed to fetch metadata for partition {} because metadata for topic `{}` "
+    "could not be found",
+}
+"""The tool's own words for a partition that a file names."""
 INACTIVE = (GroupState.EMPTY.value, GroupState.DEAD.value)
 _QUOTED_FROM = 25
 """Jackson quotes every value of at least this length."""
@@ -172,9 +178,7 @@ class Reset:
     def set_group(self, name: str) -> Mapping[TopicPartition, int]:
         """Set one inactive group, if that is requested; its new offsets."""
         self.name, options = name, self.options
-        needs_committed = (
-            options.has("all-topics") or options.has("to-current") or options.shift_by is not None
-        )
+        needs_committed = options.has("all-topics", "to-current") or options.shift_by is not None
         committed = self.committed(name) if needs_committed else {}
         places = self.scope(committed)
         self.check(places)
@@ -267,16 +271,10 @@ class Reset:
             return []
         places = list(self.plan[group])
         self.topics.describe(topic for topic, _ in places)
-        for partition in places:
-            topic, name = partition[0], partition_name(partition)
-            if (failure := self.topics.failed.get(topic)) is not None:
-                # The tool has its own words for a partition that a file names.
-                what, why = f"Failed to fetch metadata for partition {name}", None
-                if failure.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
-                    why = f"due to invalid topic `{topic}`"
-                elif failure.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                    why = f"because metadata for topic `{topic}` could not be found"
-                failure = failure if why is None else replace(failure, message=f"{what} {why}")
+        for place in places:
+            if (failure := self.topics.failed.get(place[0])) is not None:
+                if why := _UNREAD.get(failure.code):
+                    failure = replace(failure, message=why.format(partition_name(place), place[0]))
                 raise ToolFailure(cluster.WRAPPED + exception_text(failure))
         self.check(places)
         return places

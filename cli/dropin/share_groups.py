@@ -70,8 +70,7 @@ def run_describe(options: Options, source: LiveSource) -> int:
 
 
 def _print_offsets(name: str, client: KafkaClient, *, verbose: bool) -> None:
-    commits = _start_offsets(name, client)
-    if not commits:
+    if not (commits := _start_offsets(name, client)):
         print(f"\nShare group '{safe_text(name)}' has no offset information.")
         return
     text = table(
@@ -130,12 +129,11 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
     """Delete the offsets of topics and print the outcome of each; the exit status."""
     group, client = options.group, cluster.client_of(source, "kafka-share-groups.sh")
     topics = sorted(set(options.topics), key=cluster.by_name)
-    send = partial(offsets.delete_share_group_offsets, client, {group: topics})
     answers = journaled_offsets(
         source,
         group,
         lambda before: {key: None for key, _ in each_commit(before.offsets) if key[0] in topics},
-        send,
+        lambda: offsets.delete_share_group_offsets(client, {group: topics}),
     )
     refused, left_out = answers.failed.get(group), Failure(message="the broker has no answer for it")
     outcome = {topic: refused or answers.found[group].get(topic, left_out) for topic in topics}

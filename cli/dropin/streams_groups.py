@@ -1,6 +1,6 @@
 """`kohort-streams-groups`: the command line of kafka-streams-groups.sh."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from cli.dropin import cluster
@@ -17,7 +17,7 @@ from cli.errors import ExitStatus
 from cli.render.cells import MISSING, safe_text
 from cli.sources.live import LiveSource
 from groups.described import as_group, with_nodes
-from groups.model import Group, GroupState, GroupType, Member, TopicPartition, commit_of, each_partition
+from groups.model import Group, GroupState, GroupType, TopicPartition, commit_of, each_partition
 from groups.streams import NodeKind, StreamsMember, Tasks, Topology, TopologyNode
 from wire.client.cluster import KafkaClient
 from wire.client.groups import describe_groups
@@ -63,9 +63,8 @@ def _check(flags: ParsedFlags) -> None:
     if has("delete-offsets"):
         takes = "takes the [group] and one of these options: [all-input-topics], [input-topic]"
         refuse(not (topics and has("group")), f"Option [delete-offsets] {takes}")
-        groups = flags.all("group")
-        only = f"supports only one [group] at a time, but found: [{', '.join(groups)}]"
-        refuse(len(groups) > 1, f"Option [delete-offsets] {only}")
+        only = f"supports only one [group] at a time, but found: [{', '.join(flags.all('group'))}]"
+        refuse(len(flags.all("group")) > 1, f"Option [delete-offsets] {only}")
     if has("reset-offsets"):
         flags.check_execution(required=True)
         flags.require_one("reset-offsets", "group", "all-groups")
@@ -120,9 +119,6 @@ def _member_table(group: Group, *, verbose: bool) -> str:
     """With `verbose`, nothing is between the epoch of the topology and the member, as in the tool."""
     epoch = MISSING if group.topology is None else str(group.topology.epoch)
 
-    def streams(member: Member) -> StreamsMember:
-        return member.streams or StreamsMember()
-
     return table(
         group.members,
         Column("GROUP", lambda _: group.id),
@@ -132,15 +128,16 @@ def _member_table(group: Group, *, verbose: bool) -> str:
         not verbose and Column("MEMBER", lambda member: member.id),
         verbose and Column("MEMBER-PROTOCOL", lambda member: "classic" if member.protocol else "streams", 15),
         verbose and Column("MEMBER-EPOCH", lambda member: member.epoch, 15),
-        Column("PROCESS", lambda member: streams(member).process or ""),
+        Column("PROCESS", lambda member: (member.streams and member.streams.process) or ""),
         Column("CLIENT-ID", lambda member: member.client.id or ""),
-        Column("ASSIGNMENTS", lambda member: _tasks_text(streams(member), verbose=verbose), 0),
+        Column("ASSIGNMENTS", lambda member: _tasks_text(member.streams, verbose=verbose), 0),
     )
 
 
-def _tasks_text(streams: StreamsMember, *, verbose: bool) -> str:
+def _tasks_text(streams: StreamsMember | None, *, verbose: bool) -> str:
     """`ACTIVE: 0:[0,1]; 1:[0]; `, the blank at its end too; with `verbose`, of the target assignment too."""
-    tasks, target = streams.tasks or Tasks(), (verbose and streams.target_tasks) or Tasks()
+    tasks = (streams and streams.tasks) or Tasks()
+    target = (verbose and streams and streams.target_tasks) or Tasks()
     kinds = {
         "ACTIVE": tasks.active, "STANDBY": tasks.standby, "WARMUP": tasks.warmup, "TARGET-ACTIVE": target.active,
         "TARGET-STANDBY": target.standby, "TARGET-WARMUP": target.warmup,
@@ -210,21 +207,21 @@ def topology_text(topology: Topology) -> str:
         parts.append((f"{number} for global store (will not generate tasks)", pair))
     lines = ["Topologies:"]
     for name, nodes in parts:
-        described = (line for node in nodes for line in _node_lines(node, nodes))
-        lines += [f"   Sub-topology: {name}", *described, ""]
+        lines += [f"   Sub-topology: {name}", *_node_lines(nodes), ""]
     return "\n".join([*lines, ""])
 
 
-def _node_lines(node: TopologyNode, nodes: Sequence[TopologyNode]) -> list[str]:
-    before = [other.name for other in nodes if node.name in other.successors]
-    to, of = f"      --> {_names(node.successors) or 'none'}", f"      <-- {_names(before) or 'none'}"
-    match node.kind:
-        case NodeKind.SOURCE:
-            return [f"    Source: {node.name} (topics: [{_names(node.topics)}])", to]
-        case NodeKind.SINK:
-            return [f"    Sink: {node.name} (topic: {_names(node.topics) or 'null'})", of]
-        case _:
-            return [f"    Processor: {node.name} (stores: [{_names(node.stores)}])", to, of]
+def _node_lines(nodes: Sequence[TopologyNode]) -> Iterator[str]:
+    for node in nodes:
+        before = [other.name for other in nodes if node.name in other.successors]
+        to, of = f"      --> {_names(node.successors) or 'none'}", f"      <-- {_names(before) or 'none'}"
+        match node.kind:
+            case NodeKind.SOURCE:
+                yield from (f"    Source: {node.name} (topics: [{_names(node.topics)}])", to)
+            case NodeKind.SINK:
+                yield from (f"    Sink: {node.name} (topic: {_names(node.topics) or 'null'})", of)
+            case _:
+                yield from (f"    Processor: {node.name} (stores: [{_names(node.stores)}])", to, of)
 
 
 def _names(names: Iterable[str]) -> str:

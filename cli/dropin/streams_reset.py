@@ -44,9 +44,8 @@ def parse(arguments: Sequence[str]) -> Options:
     shared.values.setdefault("bootstrap-server", ["localhost:9092"])
     shared.values.update({} if flags.has("dry-run") else {"execute": []})
     shared.values.update({} if flags.has(*_SCENARIOS) else {"to-earliest": []})
-    options = options_of(Action.RESET_OFFSETS, shared)
     flags.single("application-id")
-    return options
+    return options_of(Action.RESET_OFFSETS, shared)
 
 
 def run_reset(options: Options, source: LiveSource) -> int:
@@ -68,8 +67,8 @@ class ApplicationReset(Reset):
 
     def names_in(self, flag: str) -> list[str]:
         """The values of a flag, of which each is a list with commas."""
-        texts = self.options.flags.all(flag)
-        return [name for text in texts for name in list(filter(None, text.split(","))) or [text]]
+        lists = ([*filter(None, text.split(","))] or [text] for text in self.options.flags.all(flag))
+        return [name for names in lists for name in names]
 
     def stop_members(self) -> None:
         """Raise ToolFailure if the group has members; with `--force` they are removed, unless it is a dry run. The tool
