@@ -109,13 +109,13 @@ class ClusterTopics:
             for partition in self.found[name].partitions
         ]
 
-    def missing(self, places: Sequence[TopicPartition]) -> list[TopicPartition]:
-        """The partitions that do not exist in their topics."""
-        return [partition for partition in places if partition not in self._leaders]
-
-    def without_leader(self, places: Sequence[TopicPartition]) -> list[TopicPartition]:
-        """The existing partitions that have no leader."""
-        return [partition for partition in places if self._leaders[partition] < 0]
+    def unusable(self, places: Sequence[TopicPartition]) -> dict[str, list[TopicPartition]]:
+        """The partitions without a leader, by what is the matter with them."""
+        leaders = self._leaders
+        return {
+            "do not exist": [place for place in places if place not in leaders],
+            "have no leader": [place for place in places if leaders.get(place, 0) < 0],
+        }
 
 
 OF_THE_GROUP = (24, 30, 68, 69)
@@ -190,11 +190,9 @@ def delete_offsets(
         print_error("Encountered some partition-level error, see the follow-up details.")
     else:
         print_error(f"Encountered some unknown error: {failure.name or failure.message}")
+    order = sorted(outcome, key=lambda place: by_name(f"{place[0]}{place[1]}"))
     print_outcomes(
-        {
-            place: outcome[place]
-            for place in sorted(outcome, key=lambda place: by_name(f"{place[0]}{place[1]}"))
-        },
+        {place: outcome[place] for place in order},
         Column("TOPIC", lambda place: place[0]),
         Column("PARTITION", lambda place: None if place[1] < 0 else place[1], 10),
         text=exception_text,

@@ -21,7 +21,6 @@ OF_THE_DOCUMENT = (
 )
 """What the usage of the tool does not contain."""
 
-
 DEFAULT_TIMEOUT_MS = 30_000
 NO_EXECUTE = (
     "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will "
@@ -63,10 +62,8 @@ class Options:
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     groups: tuple[str, ...] = ()  # The values of `--group`, in the order given; a group may be named twice
     topics: tuple[str, ...] = ()  # The values of `--topic`, as typed: `orders` or `orders:0,1`
-    state: str | None = None
-    """For LIST: the states to show, as typed. Empty if `--state` was given without a value."""
-    type: str | None = None
-    """For LIST: the types to show, as typed. Empty if `--type` was given without a value."""
+    state: str | None = None  # For LIST: the states to show, as typed; empty without a value
+    type: str | None = None  # For LIST: the types to show, as typed; empty without a value
     to_offset: int | None = None
     shift_by: int | None = None
     to_datetime: str | None = None

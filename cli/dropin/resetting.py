@@ -48,12 +48,14 @@ _EARLIEST_INSTANT_S, _LATEST_INSTANT_S = -31557014167219200, 31556889864403199
 def scenario_of(options: Options, planned: Callable[[], Resets]) -> Scenario:
     """The scenario; `planned` reads `--from-file`. Raises ToolUsageError: there is none. Raises BadValue: invalid
     time."""
-    if options.to_offset is not None:
-        return ToOffset(options.to_offset)
     if options.has("to-earliest"):
         return ToEarliest()
     if options.has("to-latest"):
         return ToLatest()
+    if options.has("to-current"):
+        return ToCurrent()
+    if options.to_offset is not None:
+        return ToOffset(options.to_offset)
     if options.shift_by is not None:
         return ShiftBy(options.shift_by)
     if options.to_datetime is not None:
@@ -62,8 +64,6 @@ def scenario_of(options: Options, planned: Callable[[], Resets]) -> Scenario:
         return ToTime(_ago(options.by_duration))
     if options.from_file is not None:
         return ToListed(planned())
-    if options.has("to-current"):
-        return ToCurrent()
     names = ", ".join(f"[{name}]" for name in SCENARIOS)
     raise ToolUsageError(f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]")
 
@@ -75,9 +75,8 @@ def _moment(text: str) -> int:
         why = "Error parsing timestamp. It does not contain a 'T' according to ISO8601 format"
         raise BadValue(f"java.text.ParseException: {why}")
     try:
-        return max(
-            0, read_java_moment(text)
-        )  # no record is older, and brokers treat small negative times specially
+        # No record is older than 1970, and brokers treat small negative times specially.
+        return max(0, read_java_moment(text))
     except ValueError:
         zoned = text if any(sign in parts[1] for sign in "+-Z") else f"{text}Z"
         raise BadValue(f'java.text.ParseException: Unparseable date: "{zoned}"') from None
@@ -163,9 +162,7 @@ class Reset:
             cluster.raise_failure([described], prefix=cluster.WRAPPED)
         # A group that does not exist counts as Dead: a commit creates it.
         state = GroupState.DEAD.value if isinstance(described, Failure) else str(described[1].group_state)
-        if not self.is_inactive(name, state):
-            return {}
-        return self.set_group(name)
+        return self.set_group(name) if self.is_inactive(name, state) else {}
 
     def is_inactive(self, group: str, state: str) -> bool:
         """Whether a group in this state can be reset; an error is printed if not."""
@@ -256,11 +253,8 @@ class Reset:
     def check(self, places: Sequence[TopicPartition]) -> None:
         """Raise ToolFailure unless all of the partitions exist and have leaders."""
         cluster.raise_failure(self.topics.failures(topic for topic, _ in places), prefix=cluster.WRAPPED)
-        for find, what in (
-            (self.topics.missing, "do not exist"),
-            (self.topics.without_leader, "have no leader"),
-        ):
-            if partitions := find(places):
+        for what, partitions in self.topics.unusable(places).items():
+            if partitions:
                 raise ToolFailure(f'The partitions "{",".join(map(partition_name, partitions))}" {what}')
 
     def _planned(self, group: str) -> list[TopicPartition]:
@@ -299,13 +293,12 @@ class Reset:
             failure = answers.failed[group]
             printing.remark_unknown([failure])
             raise ToolFailure(error_message(failure), status_of([failure]))
-        failed = {partition: why for partition, why in answers.found[group].items() if why is not None}
+        failed = {partition_name(key): why for key, why in answers.found[group].items() if why is not None}
         if failed:
-            names = {partition: partition_name(partition) for partition in failed}
             raise ToolFailure(
-                f"Failed altering group offsets for the following partitions: [{', '.join(names.values())}]",
+                f"Failed altering group offsets for the following partitions: [{', '.join(failed)}]",
                 status_of(failed.values()),
-                reason="\n".join(f"{name}: {exception_text(failed[key])}" for key, name in names.items()),
+                reason="\n".join(f"{name}: {exception_text(why)}" for name, why in failed.items()),
             )
 
 
@@ -351,11 +344,8 @@ def print_csv(resets: Resets, *, with_group: bool) -> None:
 
     def quoted(text: str) -> str:
         special = any(character < _LOWEST_PLAIN or character == _BACKSLASH for character in text)
-        return (
-            '"' + text.replace('"', '""') + '"'
-            if special or printing.java_length(text) >= _QUOTED_FROM
-            else text
-        )
+        quotes = special or printing.java_length(text) >= _QUOTED_FROM
+        return '"' + text.replace('"', '""') + '"' if quotes else text
 
     for group, topic, partition, offset in _rows(resets):
         names = (quoted(group), quoted(topic)) if with_group else (quoted(topic),)
