@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 LOCKS = ROOT / "locks"
 EXTRAS: dict[str, tuple[str, ...]] = {
-    "plain": (), "dev": ("dev", "spark"), "image": ("aws", "azure", "gcp", "keystores", "mcp", "otlp", "top"), "docs": ("docs",),
-    "release": ("release",), "kerberos": ("kerberos",),
+    "plain": (), "dev": ("dev", "spark"), "image": ("aws", "azure", "gcp", "keystores", "mcp", "otlp", "top"),
+    "docs": ("docs",), "release": ("release",), "kerberos": ("kerberos",),
 }  # fmt: skip
 """The extras of each lock."""
 WITH_KOHORT = ("plain", "dev", "image")
