@@ -39,6 +39,7 @@ def test_every_duration_is_read_in_every_form_and_in_the_option_s_unit() -> None
         "--restart-timeout",
         "--return-timeout",
         "--session-timeout",
+        "--time-limit",
         "--timeout",
         "--wait",
         "--watch",

@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+from contextlib import suppress
 from typing import TypeAlias
 
 from wire.client import errors
@@ -13,6 +14,9 @@ from wire.messages.framing import MAX_FRAME_BYTES, BadFrame, FrameReader
 SocketAddress: TypeAlias = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 
 _RECEIVE_BYTES = 256 * 1024
+BEGINNING_BYTES = 64 * 1024
+"""How much is read of an answer that is too long."""
+_BEGINNING_MS = 1000  # For how long: what is sent at all is there soon
 _TLS_ALERT = b"\x15\x03"
 _HTTP = b"HTTP"
 
@@ -22,6 +26,7 @@ class Transport:
         self.address = address
         self._socket = sock
         self._frames = FrameReader()
+        self._answered = False
 
     def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
         """Send `data` while reading, until `answers` frames have arrived. Raises WireError."""
@@ -34,7 +39,11 @@ class Transport:
                 events = READ | (WRITE if unsent else 0)
                 yield from ready(self._socket, events, deadline, self.address, activity)
             elif received:
-                frames += self._cut(received)
+                try:
+                    frames += self._frames.feed(received)
+                except BadFrame as bad:
+                    raise (yield from self._refusal(bad, deadline)) from None
+                self._answered = self._answered or bool(frames)
             else:
                 where = " in the middle of an answer," if self._frames.partial else ""
                 raise errors.Unreachable(self.address, f"the connection was closed{where} {activity}")
@@ -63,18 +72,26 @@ class Transport:
     def _broken(self, error: OSError) -> errors.WireError:
         return errors.Unreachable(self.address, f"the connection broke ({error.strerror or error})")
 
-    def _cut(self, received: bytes) -> list[bytes]:
-        try:
-            return self._frames.feed(received)
-        except BadFrame as bad:
-            if self._frames.has_read and bad.length > 0:
-                raise errors.AnswerTooLong(
-                    self.address,
-                    f"the answer has {bad.length / 2**20:,.0f} MiB, and no more than {MAX_FRAME_BYTES / 2**20:.0f} MiB "
-                    "are read. Ask for less at once: name some of the groups, or choose them with --match.",
-                    bad,
-                ) from None
-            raise errors.ProtocolError(self.address, _explain(bad)) from None
+    def _refusal(self, bad: BadFrame, deadline: Deadline) -> Steps[errors.WireError]:
+        """The error of a frame that is not read; with the beginning of an answer that is too long."""
+        if not self._answered or bad.length <= 0:
+            return errors.ProtocolError(self.address, _explain(bad))
+        beginning, limit = bad.head, deadline.within(_BEGINNING_MS)
+        with suppress(errors.WireError):
+            while len(beginning) < BEGINNING_BYTES:
+                received = self._receive()
+                if received is None:
+                    yield from ready(self._socket, READ, limit, self.address, "reading a long answer")
+                elif not received:
+                    break
+                else:
+                    beginning += received
+        return errors.AnswerTooLong(
+            self.address,
+            f"the answer has {bad.length / 2**20:,.0f} MiB, and no more than {MAX_FRAME_BYTES / 2**20:.0f} MiB "
+            "are read. Ask for less at once: name some of the groups, or choose them with --match.",
+            BadFrame(bad.length, beginning[:BEGINNING_BYTES]),
+        )
 
 
 def _explain(bad: BadFrame) -> str:

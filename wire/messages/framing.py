@@ -4,8 +4,6 @@ MAX_FRAME_BYTES = 100 * 1024 * 1024
 """The default of the broker's ``socket.request.max.bytes``; a longer frame is invalid, or another protocol."""
 
 LENGTH_BYTES = 4
-BEGINNING_BYTES = 64 * 1024
-"""How much of a frame that is too long is kept, if another frame was read before: the peer is no stranger."""
 
 
 class BadFrame(Exception):
@@ -23,12 +21,11 @@ def frame(message: bytes | bytearray) -> bytes:
 
 
 class FrameReader:
-    __slots__ = ("_buffer", "_max_bytes", "has_read")
+    __slots__ = ("_buffer", "_max_bytes")
 
     def __init__(self, max_bytes: int = MAX_FRAME_BYTES) -> None:
         self._buffer = bytearray()
         self._max_bytes = max_bytes
-        self.has_read = False  # whether there was a complete frame
 
     @property
     def partial(self) -> int:
@@ -43,15 +40,11 @@ class FrameReader:
             start = position + LENGTH_BYTES
             length = int.from_bytes(self._buffer[position:start], "big", signed=True)
             if not 0 <= length <= self._max_bytes:
-                enough = start + BEGINNING_BYTES
-                if length > 0 and self.has_read and len(self._buffer) < enough:
-                    break
-                raise BadFrame(length, bytes(self._buffer[position:enough]))
+                raise BadFrame(length, bytes(self._buffer[position:]))
             if len(self._buffer) < start + length:
                 break
             with memoryview(self._buffer) as view:  # a slice of the buffer would be copied twice
                 frames.append(bytes(view[start : start + length]))
             position = start + length
-            self.has_read = True
         del self._buffer[:position]
         return frames

@@ -95,6 +95,7 @@ def source_words(source: SourceOptions) -> list[str]:
 
 AROUND_MS = 5 * 60_000  # What is shown before and after a moment of the past
 OF_ANY_TIME = ("why", "journal")
+NEWEST_LAST = ("journal",)  # Commands whose last lines are looked for first
 OF_NO_SOURCE = ("help", "version", "context list", "context show")
 
 

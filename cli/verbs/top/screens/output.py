@@ -15,7 +15,7 @@ from cli.selection import is_live
 from cli.verbs.top.host import Host
 from cli.verbs.top.key_line import Key, KeyLine
 from cli.verbs.top.running import QUESTION, Running
-from cli.verbs.top.words import KohortCommand
+from cli.verbs.top.words import NEWEST_LAST, KohortCommand, name_of
 
 HOW_TO_ANSWER = "\nNothing is changed yet. x makes the change, y copies the command, Esc leaves."
 
@@ -89,6 +89,8 @@ class OutputScreen(TextScreen):
         self.status = await running.run(can_answer=command.is_change)
         output = running.text or "It printed nothing."
         self.show(f"{output}\n\n\x1b[1mexit status {self.status}" if self.status else output)
+        if name_of(command.words) in NEWEST_LAST:
+            self.query_one("#scroll", VerticalScroll).scroll_end(animate=False)
         self.ended(before)
 
     def ended(self, before: int | None) -> None:
