@@ -41,7 +41,7 @@ from cli.verbs.plan.timeline import timeline_blocks
 from groups.counts import counted
 from groups.findings import Finding, Level
 from groups.model import Problem
-from migration.model import Plan, PlanVerdict, Step
+from migration.model import LIBRARY_RULE, Plan, PlanVerdict, Step
 from migration.plan_file import plan_to_data
 from migration.rules.case import MOST_NAMED, without_members
 from migration.rules.clients import NAME_THE_LIBRARY
@@ -332,7 +332,11 @@ def _rehearsed(plan: Plan) -> str | None:
 
 
 def _first_reason(plan: Plan) -> str | None:
-    first = next((finding for finding in plan.findings if finding.level is not Level.INFO), None)
-    if first is not None:
-        return without_members(first)
+    found = [finding for finding in plan.findings if finding.level is not Level.INFO]
+    if (
+        plan.verdict is PlanVerdict.BLOCKED
+    ):  # by something else than an unknown library, which one hint is about
+        found = [finding for finding in found if finding.rule != LIBRARY_RULE]
+    if found:
+        return without_members(found[0])
     return None if plan.steps or plan.has_blocker else "Nothing to do."
