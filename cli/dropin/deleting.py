@@ -10,7 +10,7 @@ from cli.dropin.errors import ToolFailure, ToolUsageError, error_message, except
 from cli.dropin.flags import java_number
 from cli.dropin.journaling import delete_groups, journaled, journaled_offsets
 from cli.dropin.parse import Options
-from cli.dropin.printing import Column, print_error, remark_unknown, table
+from cli.dropin.printing import ToolColumn, print_error, remark_unknown, table
 from cli.journal.entry import ChangedItem, ItemKind
 from cli.render.cells import safe_text
 from cli.sources.live import LiveSource
@@ -193,8 +193,8 @@ def delete_offsets(
     order = sorted(outcome, key=lambda place: by_name(f"{place[0]}{place[1]}"))
     print_outcomes(
         {place: outcome[place] for place in order},
-        Column("TOPIC", lambda place: place[0]),
-        Column("PARTITION", lambda place: None if place[1] < 0 else place[1], 10),
+        ToolColumn("TOPIC", lambda place: place[0]),
+        ToolColumn("PARTITION", lambda place: None if place[1] < 0 else place[1], 10),
         text=exception_text,
         width=15,
     )
@@ -202,11 +202,14 @@ def delete_offsets(
 
 
 def print_outcomes(
-    outcomes: Mapping[T, Failure | None], *columns: Column[T], text: Callable[[Failure], str], width: int = 0
+    outcomes: Mapping[T, Failure | None],
+    *columns: ToolColumn[T],
+    text: Callable[[Failure], str],
+    width: int = 0,
 ) -> None:
     """Print a table of what was deleted, or the `text` of why it was not."""
 
     def status(key: T) -> str:
         return f"Error: {text(why)}" if (why := outcomes[key]) else "Successful"
 
-    print("\n" + table(outcomes, *columns, Column("STATUS", status, width)))
+    print("\n" + table(outcomes, *columns, ToolColumn("STATUS", status, width)))

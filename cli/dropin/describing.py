@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 from cli.dropin.cluster import committed_offsets, describe_consumer_groups, end_offsets, list_consumer_groups
 from cli.dropin.errors import ToolFailure, ToolUsageError, exception_text, status_of
 from cli.dropin.parse import Options
-from cli.dropin.printing import Column, print_error, print_remark, table, width_of
+from cli.dropin.printing import ToolColumn, print_error, print_remark, table, width_of
 from cli.errors import ExitStatus
 from cli.render.cells import MISSING, partitions_text, safe_text
 from cli.sources.live import LiveSource
@@ -99,16 +99,16 @@ def _offset_table(
 
     return table(
         rows,
-        Column("GROUP", lambda _: group),
-        Column("TOPIC", lambda line: line.topic),
-        Column("PARTITION", lambda line: line.partition, 10),
-        verbose and Column("LEADER-EPOCH", lambda line: line.leader_epoch, 15),
-        Column("CURRENT-OFFSET", lambda line: line.committed, 15),
-        Column("LOG-END-OFFSET", end, 15),
-        Column("LAG", lambda line: records_between(line.committed, end(line)), 15),
-        Column("CONSUMER-ID", lambda line: line.member and line.member.id),
-        Column("HOST", lambda line: line.member and (line.member.client.host or "")),
-        Column("CLIENT-ID", lambda line: line.member and (line.member.client.id or ""), 0),
+        ToolColumn("GROUP", lambda _: group),
+        ToolColumn("TOPIC", lambda line: line.topic),
+        ToolColumn("PARTITION", lambda line: line.partition, 10),
+        verbose and ToolColumn("LEADER-EPOCH", lambda line: line.leader_epoch, 15),
+        ToolColumn("CURRENT-OFFSET", lambda line: line.committed, 15),
+        ToolColumn("LOG-END-OFFSET", end, 15),
+        ToolColumn("LAG", lambda line: records_between(line.committed, end(line)), 15),
+        ToolColumn("CONSUMER-ID", lambda line: line.member and line.member.id),
+        ToolColumn("HOST", lambda line: line.member and (line.member.client.host or "")),
+        ToolColumn("CLIENT-ID", lambda line: line.member and (line.member.client.id or ""), 0),
     )
 
 
@@ -119,20 +119,22 @@ def _member_table(group: Group, *, verbose: bool) -> str:
     static = any(member.instance for member in members)
     return table(
         members,
-        Column("GROUP", lambda _: group.id),
-        Column("CONSUMER-ID", lambda member: member.id),
-        static and Column("GROUP-INSTANCE-ID", lambda member: member.instance or "", narrowest=17),
-        Column("HOST", lambda member: member.client.host or ""),
-        Column("CLIENT-ID", lambda member: member.client.id or ""),
-        Column("#PARTITIONS", _partition_count),
-        verbose and Column("CURRENT-EPOCH", lambda member: member.epoch),
-        verbose and Column("CURRENT-ASSIGNMENT", lambda member: _assigned_text(member.owned), narrowest=20),
-        verbose and Column("TARGET-EPOCH", lambda _: group.assignment_epoch),
-        verbose and Column("TARGET-ASSIGNMENT", lambda member: _assigned_text(member.target), narrowest=20),
+        ToolColumn("GROUP", lambda _: group.id),
+        ToolColumn("CONSUMER-ID", lambda member: member.id),
+        static and ToolColumn("GROUP-INSTANCE-ID", lambda member: member.instance or "", narrowest=17),
+        ToolColumn("HOST", lambda member: member.client.host or ""),
+        ToolColumn("CLIENT-ID", lambda member: member.client.id or ""),
+        ToolColumn("#PARTITIONS", _partition_count),
+        verbose and ToolColumn("CURRENT-EPOCH", lambda member: member.epoch),
+        verbose
+        and ToolColumn("CURRENT-ASSIGNMENT", lambda member: _assigned_text(member.owned), narrowest=20),
+        verbose and ToolColumn("TARGET-EPOCH", lambda _: group.assignment_epoch),
+        verbose
+        and ToolColumn("TARGET-ASSIGNMENT", lambda member: _assigned_text(member.target), narrowest=20),
         verbose
         and both
-        and Column("UPGRADED", lambda member: member.protocol and upgraded[member.protocol], 0),
-        not verbose and Column("", lambda _: "", 0),
+        and ToolColumn("UPGRADED", lambda member: member.protocol and upgraded[member.protocol], 0),
+        not verbose and ToolColumn("", lambda _: "", 0),
     )
 
 
@@ -151,25 +153,25 @@ def _assigned_text(partitions: Partitions | None) -> str | None:
 
 
 _STATE = (
-    Column[Group]("ASSIGNMENT-STRATEGY", lambda group: group.protocol, 20),
-    Column[Group]("STATE", lambda group: group.state.value, 20),
+    ToolColumn[Group]("ASSIGNMENT-STRATEGY", lambda group: group.protocol, 20),
+    ToolColumn[Group]("STATE", lambda group: group.state.value, 20),
 )
 EPOCHS = (
-    Column[Group]("GROUP-EPOCH", lambda group: group.group_epoch, 15),
-    Column[Group]("TARGET-ASSIGNMENT-EPOCH", lambda group: group.assignment_epoch, 25),
+    ToolColumn[Group]("GROUP-EPOCH", lambda group: group.group_epoch, 15),
+    ToolColumn[Group]("TARGET-ASSIGNMENT-EPOCH", lambda group: group.assignment_epoch, 25),
 )
 
 
-def state_table(group: Group, *columns: Column[Group], gap: str = "  ") -> str:
+def state_table(group: Group, *columns: ToolColumn[Group], gap: str = "  ") -> str:
     """A line with the group's coordinator, some columns, and the number of its members."""
     node = group.coordinator
     coordinator = MISSING if node is None else f"{node.host}:{node.port}{gap}({node.id})"
     return table(
         [group],
-        Column("GROUP", lambda _: group.id),
-        Column("COORDINATOR (ID)", lambda _: coordinator, narrowest=25),
+        ToolColumn("GROUP", lambda _: group.id),
+        ToolColumn("COORDINATOR (ID)", lambda _: coordinator, narrowest=25),
         *columns,
-        Column("#MEMBERS", lambda _: len(group.members), 0),
+        ToolColumn("#MEMBERS", lambda _: len(group.members), 0),
     )
 
 
@@ -197,20 +199,20 @@ def run_list(options: Options, source: LiveSource) -> int:
             for group in listed
             if (not types or group.type in types) and (not states or group.state in states)
         ],
-        options.type is not None and Column("TYPE", lambda group: group.type.value.capitalize(), 20),
-        options.state is not None and Column("STATE", lambda group: group.state.value, 20),
+        options.type is not None and ToolColumn("TYPE", lambda group: group.type.value.capitalize(), 20),
+        options.state is not None and ToolColumn("STATE", lambda group: group.state.value, 20),
         gap=_GAP,
     )
     return status
 
 
 def print_list(
-    groups: Sequence[GroupListing], *columns: Column[GroupListing] | Literal[False], gap: int = 0
+    groups: Sequence[GroupListing], *columns: ToolColumn[GroupListing] | Literal[False], gap: int = 0
 ) -> None:
     """A line for each group, with headings if there is more than its name, after which there are `gap` blanks."""
     if any(columns):
         width = width_of(group.id for group in groups) + gap
-        print(table(groups, Column("GROUP", lambda group: group.id, width), *columns))
+        print(table(groups, ToolColumn("GROUP", lambda group: group.id, width), *columns))
     else:
         print("".join(f"{safe_text(group.id)}\n" for group in groups), end="")
 

@@ -8,7 +8,7 @@ from cli.dropin.errors import ToolUsageError
 from cli.dropin.flags import ParsedFlags, refuse
 from cli.dropin.main import KafkaTool, run_tool
 from cli.dropin.parse import Options, only_action, parse_command
-from cli.dropin.printing import Column, safe_lines, table, width_of
+from cli.dropin.printing import ToolColumn, safe_lines, table, width_of
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
 from groups.model import GroupListing, GroupType
@@ -46,7 +46,7 @@ def run_list(options: Options, source: LiveSource) -> int:
         if all(selects(group) for flag, selects in _OF_A_KIND.items() if flags.has(flag))
     ]
     width = width_of((value(group) for value in _COLUMNS.values() for group in groups), _NARROWEST)
-    columns = [Column(heading, value, width) for heading, value in _COLUMNS.items()]
+    columns = [ToolColumn(heading, value, width) for heading, value in _COLUMNS.items()]
     heading, *lines = table(groups, *columns).split("\n")
     print("\n".join([heading, *(f"{line} " for line in lines)]))
     return status

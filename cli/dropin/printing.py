@@ -134,7 +134,7 @@ def java_length(text: str) -> int:
     return len(text) + sum(character > "\uffff" for character in text)
 
 
-class Column(NamedTuple, Generic[T]):
+class ToolColumn(NamedTuple, Generic[T]):
     """A column of a table: its heading, and the value of each row, of which None is shown as `-`. Values are padded to
     the `width`, by default that of the longest one, at least `narrowest`; 0 for a last column without padding."""
 
@@ -144,7 +144,7 @@ class Column(NamedTuple, Generic[T]):
     narrowest: int = NARROWEST
 
 
-def table(rows: Iterable[T], *columns: Column[T] | Literal[False]) -> str:
+def table(rows: Iterable[T], *columns: ToolColumn[T] | Literal[False]) -> str:
     """A table without a line end; the first line has the headings. Columns that are False are left out."""
     shown = [column for column in columns if column]
     lines = [[safe_text(or_missing(column.value(item))) for column in shown] for item in rows]

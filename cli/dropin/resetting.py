@@ -331,10 +331,10 @@ def print_resets(resets: Resets, widths: Sequence[int] = ()) -> None:
     )  # fmt: skip
     text = printing.table(
         rows,
-        printing.Column("GROUP", lambda line: line[0], group),
-        printing.Column("TOPIC", lambda line: line[1], topic),
-        printing.Column("PARTITION", lambda line: line[2], 10),
-        printing.Column("NEW-OFFSET", lambda line: line[3], last),
+        printing.ToolColumn("GROUP", lambda line: line[0], group),
+        printing.ToolColumn("TOPIC", lambda line: line[1], topic),
+        printing.ToolColumn("PARTITION", lambda line: line[2], 10),
+        printing.ToolColumn("NEW-OFFSET", lambda line: line[3], last),
     )
     print(f"\n{text}" if resets else "")
 

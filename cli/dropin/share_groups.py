@@ -10,7 +10,7 @@ from cli.dropin.flags import ParsedFlags, refuse
 from cli.dropin.journaling import journaled_offsets
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import Action, Options, parse_command
-from cli.dropin.printing import Column, print_error, remark_unknown, table
+from cli.dropin.printing import ToolColumn, print_error, remark_unknown, table
 from cli.dropin.resetting import INACTIVE, Commits, Resets, run
 from cli.dropin.typed_groups import TypedGroups, TypedReset
 from cli.errors import ExitStatus
@@ -75,12 +75,12 @@ def _print_offsets(name: str, client: KafkaClient, *, verbose: bool) -> None:
         return
     text = table(
         sorted(commits, key=cluster.by_place),
-        Column("GROUP", lambda _: name),
-        Column("TOPIC", lambda place: place[0]),
-        Column("PARTITION", lambda place: place[1], 10),
-        verbose and Column("LEADER-EPOCH", lambda place: commits[place].leader_epoch, 13),
-        Column("START-OFFSET", lambda place: commits[place].position, 13),
-        Column("LAG", lambda place: commits[place].lag, 0),
+        ToolColumn("GROUP", lambda _: name),
+        ToolColumn("TOPIC", lambda place: place[0]),
+        ToolColumn("PARTITION", lambda place: place[1], 10),
+        verbose and ToolColumn("LEADER-EPOCH", lambda place: commits[place].leader_epoch, 13),
+        ToolColumn("START-OFFSET", lambda place: commits[place].position, 13),
+        ToolColumn("LAG", lambda place: commits[place].lag, 0),
     )
     print(f"\n{text}")
 
@@ -93,23 +93,23 @@ def _start_offsets(name: str, client: KafkaClient) -> Commits:
     return dict(each_commit(share_offsets(answers.found[name])[0]))
 
 
-_STATE = Column[Group]("STATE", lambda group: group.state.value, 15)
+_STATE = ToolColumn[Group]("STATE", lambda group: group.state.value, 15)
 _EPOCHS = (
-    Column[Group]("GROUP-EPOCH", lambda group: group.group_epoch, 12),
-    Column[Group]("ASSIGNMENT-EPOCH", lambda group: group.assignment_epoch, 17),
+    ToolColumn[Group]("GROUP-EPOCH", lambda group: group.group_epoch, 12),
+    ToolColumn[Group]("ASSIGNMENT-EPOCH", lambda group: group.assignment_epoch, 17),
 )
 
 
 def _member_table(group: Group, *, verbose: bool) -> str:
     return table(
         sorted(group.members, key=lambda member: cluster.by_name(member.id)),
-        Column("GROUP", lambda _: group.id),
-        Column("CONSUMER-ID", lambda member: member.id),
-        Column("HOST", lambda member: member.client.host or ""),
-        Column("CLIENT-ID", lambda member: member.client.id or ""),
-        Column("#PARTITIONS", lambda member: len_of(member.owned), 12),
-        verbose and Column("MEMBER-EPOCH", lambda member: member.epoch, 13),
-        Column("ASSIGNMENT", lambda member: partitions_text(member.owned) or "", 0),
+        ToolColumn("GROUP", lambda _: group.id),
+        ToolColumn("CONSUMER-ID", lambda member: member.id),
+        ToolColumn("HOST", lambda member: member.client.host or ""),
+        ToolColumn("CLIENT-ID", lambda member: member.client.id or ""),
+        ToolColumn("#PARTITIONS", lambda member: len_of(member.owned), 12),
+        verbose and ToolColumn("MEMBER-EPOCH", lambda member: member.epoch, 13),
+        ToolColumn("ASSIGNMENT", lambda member: partitions_text(member.owned) or "", 0),
     )
 
 
@@ -144,7 +144,7 @@ def delete_offsets(options: Options, source: LiveSource) -> int:
             print_error(error_message(first))
         elif first.code not in _OF_A_TOPIC:
             print_error(f"Encounter some unknown error: {exception_text(first)}")
-    print_outcomes(outcome, Column("TOPIC", str), text=error_message)
+    print_outcomes(outcome, ToolColumn("TOPIC", str), text=error_message)
     return status_of(failures)
 
 

@@ -10,7 +10,7 @@ from cli.dropin.errors import BadValue, ToolFailure, ToolUsageError, exception_t
 from cli.dropin.flags import ParsedFlags, refuse
 from cli.dropin.main import KafkaTool, Run, failing, run_tool
 from cli.dropin.parse import ONLY_WITH, SCENARIOS, Action, Options, parse_command
-from cli.dropin.printing import Column, print_error, remark_unknown, safe_lines, table
+from cli.dropin.printing import ToolColumn, print_error, remark_unknown, safe_lines, table
 from cli.dropin.resetting import Resets, print_resets, run
 from cli.dropin.typed_groups import TypedGroups, TypedReset
 from cli.errors import ExitStatus
@@ -110,8 +110,8 @@ def topology_of(client: KafkaClient, name: str) -> Topology:
 
 _WITHOUT_MEMBERS = {GroupState.DEAD: "does not exist", GroupState.EMPTY: "has no active members"}
 _STATE = (
-    Column[Group]("ASSIGNOR", lambda group: group.protocol or ""),
-    Column[Group]("STATE", lambda group: group.state.value, 25),
+    ToolColumn[Group]("ASSIGNOR", lambda group: group.protocol or ""),
+    ToolColumn[Group]("STATE", lambda group: group.state.value, 25),
 )
 
 
@@ -121,16 +121,17 @@ def _member_table(group: Group, *, verbose: bool) -> str:
 
     return table(
         group.members,
-        Column("GROUP", lambda _: group.id),
-        verbose and Column("TARGET-ASSIGNMENT-EPOCH", lambda _: group.assignment_epoch, 25),
+        ToolColumn("GROUP", lambda _: group.id),
+        verbose and ToolColumn("TARGET-ASSIGNMENT-EPOCH", lambda _: group.assignment_epoch, 25),
         verbose
-        and Column(f"{'TOPOLOGY-EPOCH':15}MEMBER", lambda member: f"{epoch:15}{member.id}", narrowest=30),
-        not verbose and Column("MEMBER", lambda member: member.id),
-        verbose and Column("MEMBER-PROTOCOL", lambda member: "classic" if member.protocol else "streams", 15),
-        verbose and Column("MEMBER-EPOCH", lambda member: member.epoch, 15),
-        Column("PROCESS", lambda member: (member.streams and member.streams.process) or ""),
-        Column("CLIENT-ID", lambda member: member.client.id or ""),
-        Column("ASSIGNMENTS", lambda member: _tasks_text(member.streams, verbose=verbose), 0),
+        and ToolColumn(f"{'TOPOLOGY-EPOCH':15}MEMBER", lambda member: f"{epoch:15}{member.id}", narrowest=30),
+        not verbose and ToolColumn("MEMBER", lambda member: member.id),
+        verbose
+        and ToolColumn("MEMBER-PROTOCOL", lambda member: "classic" if member.protocol else "streams", 15),
+        verbose and ToolColumn("MEMBER-EPOCH", lambda member: member.epoch, 15),
+        ToolColumn("PROCESS", lambda member: (member.streams and member.streams.process) or ""),
+        ToolColumn("CLIENT-ID", lambda member: member.client.id or ""),
+        ToolColumn("ASSIGNMENTS", lambda member: _tasks_text(member.streams, verbose=verbose), 0),
     )
 
 
@@ -167,14 +168,14 @@ def _offset_table(source: LiveSource, client: KafkaClient, group: Group, *, verb
 
     return table(
         logs.found,
-        Column("GROUP", lambda _: group.id),
-        Column("TOPIC", lambda place: place[0]),
-        Column("PARTITION", lambda place: place[1], 10),
-        verbose and Column("CURRENT-OFFSET", current, 15),
+        ToolColumn("GROUP", lambda _: group.id),
+        ToolColumn("TOPIC", lambda place: place[0]),
+        ToolColumn("PARTITION", lambda place: place[1], 10),
+        verbose and ToolColumn("CURRENT-OFFSET", current, 15),
         verbose
-        and Column("LEADER-EPOCH", lambda place: (commit := commits[place]) and commit.leader_epoch, 15),
-        verbose and Column("LOG-END-OFFSET", lambda place: logs.found[place][1], 15),
-        Column("OFFSET-LAG", lag, 15 * verbose),
+        and ToolColumn("LEADER-EPOCH", lambda place: (commit := commits[place]) and commit.leader_epoch, 15),
+        verbose and ToolColumn("LOG-END-OFFSET", lambda place: logs.found[place][1], 15),
+        ToolColumn("OFFSET-LAG", lag, 15 * verbose),
     )
 
 

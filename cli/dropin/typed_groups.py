@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from cli.dropin import cluster, journaling
 from cli.dropin.describing import chosen_values, print_list
 from cli.dropin.parse import Options
-from cli.dropin.printing import Column
+from cli.dropin.printing import ToolColumn
 from cli.dropin.resetting import Reset
 from cli.errors import ExitStatus
 from cli.sources.live import LiveSource
@@ -38,7 +38,9 @@ class TypedGroups(Generic[G]):
         chosen = chosen_values(options.state, states, "state list", "states")
         listed, status = cluster.list_groups(source, self.type)
         groups = [group for group in listed if not chosen or group.state in chosen]
-        print_list(groups, options.state is not None and Column("STATE", lambda group: group.state.value, 0))
+        print_list(
+            groups, options.state is not None and ToolColumn("STATE", lambda group: group.state.value, 0)
+        )
         return status
 
     def names(self, options: Options, source: LiveSource) -> tuple[list[str], ExitStatus]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cli.dropin.deleting import named_partitions
 from cli.dropin.errors import ToolFailure, ToolUsageError, VersionRequested
 from cli.dropin.parse import FLAGS, Options, parse
-from cli.dropin.printing import Column, java_length, table, width_of
+from cli.dropin.printing import ToolColumn, java_length, table, width_of
 from tests.cli.dropin.harness import PAIRS
 
 Parse = Callable[[Sequence[str]], Options]
@@ -63,7 +63,9 @@ def test_bytes_that_are_no_text_are_read_as_java_reads_them() -> None:
 @given(st.lists(st.text(string.printable + "𝄞é", max_size=20), min_size=1, max_size=5))
 def test_columns_begin_where_the_widest_cell_ends(cells: list[str]) -> None:
     widths = [width_of([cell], 5) for cell in cells]
-    columns = [Column[list[str]]("", itemgetter(number), width) for number, width in enumerate([*widths, 0])]
+    columns = [
+        ToolColumn[list[str]]("", itemgetter(number), width) for number, width in enumerate([*widths, 0])
+    ]
     _, line = table([[*cells, "last"]], *columns).split("\n")
     assert line.endswith(" last")
     assert java_length(line) == sum(widths) + len(widths) + len("last")
