@@ -16,7 +16,8 @@ def exporter(*, options: ExporterOptions, push: PushOptions, source: ClustersOpt
     Examples:
       kohort exporter -b localhost:9092
       kohort exporter --once --match '^billing'
-      kohort exporter --otlp http://127.0.0.1:4318 --label team=payments
+      kohort exporter --once --label team=payments
+      kohort exporter -b localhost:9092 --otlp http://localhost:4318
     """
     from cli.verbs.exporter.action import export
 

@@ -189,7 +189,8 @@ class TopApp(LookingApp):
 
     def _draw(self) -> None:
         self._drawn_s, self.is_drawn = time.monotonic(), True
-        if self.screen.is_mounted and (show := getattr(self.screen, "show_sight", None)):
+        is_shown = bool(self.screen_stack) and self.screen.is_mounted  # not while the application ends
+        if is_shown and (show := getattr(self.screen, "show_sight", None)):
             show(self.sight)
 
     # The past
