@@ -1,7 +1,7 @@
 # The everyday targets. targets.mk has the others: long tests, benchmarks, documentation, releases.
 # Each target sets up what it needs, also in a fresh clone.
 PYTHON ?= python3
-JOBS ?= 4
+JOBS ?= 3
 VENV := .venv
 # What `make demo` runs: Kohort and what it needs, without the tools of development and without Spark.
 PLAIN := .venv-plain
@@ -35,7 +35,7 @@ check: $(SETUP) ## Format, lint, types, import rules, spelling, words, sizes
 	$(BIN)/python -m tests.docs.words
 	$(BIN)/python -m tests.shipping.budget
 
-test: $(SETUP) ## Run the tests that every change must pass (JOBS=3: three processes); downloads Apache Kafka once
+test: $(SETUP) ## Run the tests that every change must pass (JOBS=4: four processes); downloads Apache Kafka once
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder
 
 format: $(SETUP) ## Format and fix what can be fixed

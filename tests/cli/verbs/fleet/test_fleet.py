@@ -180,6 +180,7 @@ def saved(run: tuple[Answer, Path], kohort: Kohort, log: Path) -> Path:
     return file
 
 
+@LONG
 def test_an_audit_of_snapshots_and_a_log_is_the_recorded_one(
     run: tuple[Answer, Path], kohort: Kohort, log: Path, tmp_path: Path
 ) -> None:

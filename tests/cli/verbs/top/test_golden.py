@@ -58,6 +58,7 @@ class Album:
 @pytest.fixture
 def album(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Album]:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))  # Other tests add contexts
     monkeypatch.setattr(Input, "cursor_blink", False)
     with staged():
         yield Album()
