@@ -69,7 +69,7 @@ fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_F
 		tests/coordinator/engine/test_classic_machine.py tests/coordinator/engine/test_consumer_stateful.py \
 		tests/cli/sources/contexts/test_read.py tests/cli/dropin/test_hostile_files.py tests/assignors/test_topology.py tests/cli/verbs/mcp
 
-kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS), kohort record 100 times, and changes 100 times
+kills: $(SETUP) ## Kill a process 500 times while it appends and compacts (KOHORT_KILL_ROUNDS), kohort record 100 times, and changes 120 times
 	$(LONG) --capture no tests/coordinator/store/test_kills.py tests/coordinator/store/test_broker_reads_ours.py \
 		tests/coordinator/store/test_start_on_segments.py \
 		tests/coordinator/server/test_kept_transactions.py tests/cli/verbs/record tests/cli/changes/test_kills.py

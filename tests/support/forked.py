@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -171,15 +172,15 @@ def end() -> None:
 def serve() -> None:
     """Import everything, fork for each connection to the listener, and run the command. The arguments number the
     listener and a socket whose other end closes when no more is asked for."""
-    from cli.app import main
-
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
     # A command that has ended ignores Ctrl-C, also one that has run in the process of the tests.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     _import_all()
     listener, lifeline = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     _fork(listener, lifeline)
-    main()
+    module, _, function = project["scripts"][Path(sys.argv[0]).name].partition(":")
+    getattr(importlib.import_module(module), function)()
 
 
 def _import_all() -> None:

@@ -30,6 +30,20 @@ RECORDS = 20
 
 
 @dataclass(kw_only=True)
+class Port:
+    """A broker, as helpers of tests know one, at the port of a turnstile."""
+
+    port: int
+
+    @property
+    def bootstrap(self) -> str:
+        return f"{HOST}:{self.port}"
+
+    def check_alive(self) -> None:
+        """Its own test does."""
+
+
+@dataclass(kw_only=True)
 class Scene:
     """A cluster, its own client past the turnstile's count, and files."""
 
@@ -47,6 +61,10 @@ class Scene:
     @property
     def bootstrap(self) -> str:
         return f"{HOST}:{self.turnstile.port}"
+
+    @property
+    def broker(self) -> Port:
+        return Port(port=self.turnstile.port)
 
     def fresh(self) -> None:
         self.group = fresh_name("changed")

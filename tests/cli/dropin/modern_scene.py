@@ -105,7 +105,7 @@ def streams_scene(
             if changelog not in client.metadata().topics:
                 create_topics(broker, {changelog: PARTITIONS})
             for epoch in (0, -1) if joined else ():
-                wait_until(partial(_heartbeat, client, group, orders, epoch), "the member is answered")
+                wait_until(partial(streams_heartbeat, client, group, orders, epoch), "the member is answered")
             commits = {(orders, number): NewOffset(offset=1) for number in range(PARTITIONS)}
             assert not any(commit_offsets(client, {group: commits}).found[group].values())
 
@@ -120,7 +120,7 @@ def streams_scene(
         yield ChangeScene(names={**names, "changelog": changelog}, lay=lay, state=state)
 
 
-def _heartbeat(client: KafkaClient, group: str, topic: str, epoch: int) -> bool:
+def streams_heartbeat(client: KafkaClient, group: str, topic: str, epoch: int) -> bool:
     """Whether the group's one member has joined (0) or left (-1)."""
     request = {
         "group_id": group, "member_id": "member", "member_epoch": epoch, "endpoint_information_epoch": 0,
