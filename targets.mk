@@ -6,7 +6,7 @@ LONG := KOHORT_LONG=1 $(BIN)/python -m pytest --timeout 0
 .PHONY: test-long regexes oracle walks migrations unattended executions dry-runs pipeline fuzz kills tabs simulations changes bridges \
 	applications served-kills diagnoses incidents kerberos packages outages screens brokers matrix bench bench-assignors bench-coordinator \
 	bench-serving bench-storage bench-plans bench-rehearsals bench-audit bench-pipeline bench-fleet-simulation \
-	bench-exporter bench-top bench-agents fleet-executions bench-histories bench-recorder pictures site man stories lock dist image release-notes
+	bench-exporter bench-scale bench-top bench-agents fleet-executions bench-histories bench-recorder pictures site man stories lock dist image release-notes
 
 # A lock in addition to that of development.
 $(VENV)/.ready-%: locks/%.txt $(SETUP)
@@ -168,6 +168,11 @@ bench-clusters: $(SETUP) ## Time a list of 20 clusters, of which one is slow and
 
 bench-agents: $(SETUP) ## Time the start of kohort mcp until its first answer, the list of its tools, and a call
 	$(BIN)/python -m benchmarks.agents
+
+bench-scale: $(SETUP) ## Time every command on 100, 1,000 and 10,000 groups × 100 partitions of a broker, 50,000 of kohort serve, and draw the curves (SIZES=100,1000 SERVED= COMMANDS=list,describe BROKER= KEEP=1 ANCHOR=1 RESULTS=FILE)
+	$(BIN)/python -m benchmarks.scale $(if $(SIZES),--sizes $(SIZES) --served "$(SERVED)") $(if $(COMMANDS),--commands $(COMMANDS)) \
+		$(if $(BROKER),--broker $(BROKER)) $(if $(KEEP),--keep) $(if $(ANCHOR),--anchor) $(if $(RESULTS),--results $(RESULTS)) \
+		$(if $(SIZES)$(COMMANDS),,--picture docs/scale.svg)
 
 bench-top: $(SETUP) ## Time the screens of kohort top on 1,000 groups of a broker and 5,000 of a snapshot: first screen, keys, processor, memory
 	$(BIN)/python -m benchmarks.top

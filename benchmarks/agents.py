@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 STARTS = 10
@@ -42,23 +43,29 @@ def main() -> int:
 
 def _times(command: list[str]) -> list[float]:
     """The seconds of each request, the first from the start of the process, and of the processor."""
-    began_s, processor_s = time.perf_counter(), 0.0
-    times: list[float] = []
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        if server.stdin is None or server.stdout is None:
-            raise OSError("no pipes")
-        for number, (method, parameters) in enumerate(REQUESTS):
-            request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
-            server.stdin.write(json.dumps(request).encode() + b"\n")
-            server.stdin.flush()
-            if "result" not in json.loads(server.stdout.readline()):
-                raise ValueError(f"{method} failed")
-            times.append(time.perf_counter() - began_s)
-            began_s = time.perf_counter()
-            if number == 0:
-                processor_s = _processor_s(server.pid)
-                server.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
-    return [*times, processor_s]
+        answers = request_seconds(server)
+        first_s = next(answers)
+        processor_s = _processor_s(server.pid)
+        return [first_s, *answers, processor_s]
+
+
+def request_seconds(server: subprocess.Popen[bytes]) -> Iterator[float]:
+    """Send the requests to a server that was just started; yields the seconds until each is answered."""
+    began_s = time.perf_counter()
+    if server.stdin is None or server.stdout is None:
+        raise OSError("no pipes")
+    for number, (method, parameters) in enumerate(REQUESTS):
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+        server.stdin.write(json.dumps(request).encode() + b"\n")
+        server.stdin.flush()
+        if "result" not in json.loads(server.stdout.readline()):
+            raise ValueError(f"{method} failed")
+        yield time.perf_counter() - began_s
+        began_s = time.perf_counter()
+        if number == 0:
+            server.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+    server.stdin.close()
 
 
 def _processor_s(pid: int) -> float:

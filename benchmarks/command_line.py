@@ -129,14 +129,14 @@ def _many(bin_directory: Path, scratch: Path) -> None:
         make_consumer_groups(broker, [f"consumer-{n:04}" for n in range(2000)], TOPIC)
         make_share_groups(broker, [f"share-{n:04}" for n in range(1000)], TOPIC)
         command = [str(bin_directory / "kohort"), "list", "--bootstrap-server", broker.bootstrap]
-        tool = _tool(broker, "--list", "--type")
+        tool = kafka_tool(broker.bootstrap, "--list", "--type")
         ours, theirs = side_by_side([command, tool])
         _row("kohort list, 5,000 groups / … --list --type, 4,000", ours, theirs, None, seconds=1)
 
 
-def _tool(broker: Broker, *arguments: str) -> list[str]:
+def kafka_tool(bootstrap: str, *arguments: str) -> list[str]:
     """Kafka's tool, without the archive of classes that the tests create: an operator does not have one."""
-    command = java(broker.jars, TOOL, "--bootstrap-server", broker.bootstrap, *arguments)
+    command = java(fetch(), TOOL, "--bootstrap-server", bootstrap, *arguments)
     return [word for word in command if not word.startswith("-XX:SharedArchiveFile=")]
 
 
@@ -157,7 +157,7 @@ def _compared_with_the_tool(
         [
             [str(bin_directory / "kohort"), *verb, *server],
             [str(bin_directory / "kohort-consumer-groups"), *server, *arguments],
-            _tool(broker, *arguments),
+            kafka_tool(broker.bootstrap, *arguments),
         ],
         runs=runs,
     )

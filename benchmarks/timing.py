@@ -5,7 +5,7 @@ import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def side_by_side(
     counted: list[list[tuple[float, float, float]]] = [[] for _ in commands]
     for turn in range(runs + 1):
         for position, command in enumerate(commands):
-            run = _run(command, env)
+            run = MeasuredProcess(command, env).wait()
             if turn:
                 counted[position].append(run)
     return [_times(each) for each in counted]
@@ -50,31 +50,52 @@ def _times(runs: Sequence[tuple[float, float, float]]) -> Times:
 
 _MEASURE = """
 import os, sys, time
+figures = int(sys.argv[1])
+os.set_inheritable(figures, False)
 started = time.perf_counter()
-pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ,
-                     file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
-_, status, usage = os.wait4(pid, 0)
+_, status, usage = os.wait4(os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ), 0)
 wall_s, cpu_s = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
-print(wall_s, cpu_s, usage.ru_maxrss / 1024, os.waitstatus_to_exitcode(status))
+line = f"{wall_s} {cpu_s} {usage.ru_maxrss / 1024} {os.waitstatus_to_exitcode(status)}"
+os.write(figures, line.encode())
 """
 """A small process that starts the command, as a parent's memory at the fork counts as the command's."""
 
 
-def _run(command: Sequence[str], env: Mapping[str, str] | None) -> tuple[float, float, float]:
-    """Run a command without its stdout; returns wall and processor seconds, and its peak memory in MiB."""
-    executable = shutil.which(command[0]) or command[0]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", _MEASURE, executable, *command[1:]],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        env={**os.environ, **(env or {})},
-        check=True,
-    )
-    wall_s, cpu_s, peak_mib, status = done.stdout.split()
-    if status != "0":
-        raise SystemExit(f"{command[0]} ended with {status}: {done.stderr}")
-    return float(wall_s), float(cpu_s), float(peak_mib)
+class MeasuredProcess:
+    """A command that runs, with what it and its children use until it ends; stdin and stdout are as in Popen."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        *,
+        stdin: int | None = None,
+        stdout: int = subprocess.DEVNULL,
+    ) -> None:
+        executable = shutil.which(command[0]) or command[0]
+        self.name = command[0]
+        self._errors = os.memfd_create("stderr")
+        self._figures, figures = os.pipe()
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _MEASURE, str(figures), executable, *command[1:]],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=self._errors,
+            pass_fds=(figures,),
+            env={**os.environ, **(env or {})},
+        )
+        os.close(figures)
+
+    def wait(self, statuses: Collection[int] = (0,)) -> tuple[float, float, float]:
+        """Wall and processor seconds, and the peak memory in MiB; another exit status is an error."""
+        with open(self._errors, "rb") as errors, open(self._figures, encoding="ascii") as figures:
+            wall_s, cpu_s, peak_mib, status = figures.read().split()
+            self.process.wait()
+            if int(status) not in statuses:
+                errors.seek(0)
+                said = errors.read()[-2000:].decode(errors="replace")
+                raise SystemExit(f"{self.name} ended with {status}: {said}")
+        return float(wall_s), float(cpu_s), float(peak_mib)
 
 
 def plain_environment(directory: Path) -> Path:
