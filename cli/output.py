@@ -20,6 +20,7 @@ from groups.files import replace_file
 from groups.listing import Cause, Problem
 
 NO_BREAK = "\N{NO-BREAK SPACE}"  # A blank at which no line is broken
+STDOUT = Path("-")
 CLUSTER: ContextVar[str] = ContextVar("cluster", default="")  # The one of several that this thread reads
 
 
@@ -119,13 +120,13 @@ def file_of(options: FileOptions) -> Path | None:
     """The file to write, None for stdout; earlier names of its option get a notice. UsageError for a format."""
     earlier = options.earlier_file
     if earlier is None:
-        return options.file
+        return None if options.file == STDOUT else options.file
     if str(earlier) in (form.value for form in OutputFormat):
         raise UsageError(f"this command has one format; --file FILE names a file, also one called {earlier}")
     if options.file is not None:
         raise UsageError("--file and -o name two files; give --file alone")
     notice("-o, --output and --out are earlier names of --file, the file that this command writes")
-    return earlier
+    return None if earlier == STDOUT else earlier
 
 
 def write_file(file: Path, parts: Iterable[str], *, new: bool = False, newline: str | None = None) -> None:

@@ -24,7 +24,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> bytes:
         with error:
             raise PostFailed(f"it answers {error.code} {error.reason}") from None
     except urllib.error.URLError as error:
-        raise PostFailed(str(error.reason)) from None
+        raise PostFailed(getattr(error.reason, "strerror", None) or str(error.reason)) from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise PostFailed(str(error) or type(error).__name__) from None
 

@@ -61,7 +61,8 @@ class Pusher:
         self.counts.failures += 1
         self._failed_since += 1
         if self._failed_since == 1:
-            self._report(f"--otlp {self._receiver.name}: {why}")
+            more = "" if self._thread is None else ". The next push tries again"
+            self._report(f"--otlp {self._receiver.name}: {why}{more}")
 
     def finish(self, within_s: float = 3.0) -> None:
         """Wait a little for a push that is under way."""

@@ -48,7 +48,8 @@ class Receiver:
         try:
             rejected = _rejected(post(self.url.geturl(), compress(message, 1), headers))
         except PostFailed as error:
-            raise PushFailed(clipped(masked(str(error), secrets))) from None
+            why = clipped(masked(str(error), secrets))
+            raise PushFailed(f"{why}. Check that a receiver of OTLP is there, and --otlp-header") from None
         if rejected is not None:
             count, why = rejected
             raise PushFailed(f"it rejects {count:,} points: {clipped(masked(why, secrets))}")

@@ -24,7 +24,7 @@ _STAGES: Sequence[tuple[frozenset[str], int]] = (
     (frozenset({"HOST", "COORDINATOR"}), LEAST_ID),
     (_PROTOCOLS, LEAST_PROTOCOL),
     (frozenset({"GROUP"}), LEAST_ID),
-    (frozenset({"TOPIC"}), LEAST_ID),
+    (frozenset({"TOPIC", "SUBJECT", "TARGET"}), LEAST_ID),
     (_PROTOCOLS, LEAST_ID),
 )
 """Headings of ids that can be shortened, and how far; later ones only if the earlier ones are not enough."""

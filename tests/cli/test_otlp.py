@@ -72,7 +72,9 @@ def test_an_exporter_outlives_its_receiver(kohort: Kohort, sample: Path, tmp_pat
     assert shown("kohort_otlp_failed_pushes_total") == 2
     assert (shown("kohort_otlp_pushes_total") or 0) >= 3
     name = f"--otlp {received.url}/otel"
+    assert f"pushing metrics to {received.url}/otel every 1" in exporter.stderr
     assert f"{name}: it answers 401" in exporter.stderr
+    assert "The next push tries again" in " ".join(exporter.stderr.split())
     assert f"{name}: metrics are pushed again, after 2 failures" in exporter.stderr
     assert exporter.stderr.count("401") == 1
     assert not any(secret in exporter.stderr for secret in ("s3cret", "t0ken", "Traceback"))

@@ -96,7 +96,7 @@ def _of_clusters(options: SourceOptions, *, timeout_is_typed: bool) -> SourceOpt
     if not isinstance(options, ClustersOptions):
         raise UsageError(
             f"--context {options.context}: this command reads one cluster: name one context. Several are for "
-            f"{', '.join(OF_CLUSTERS)}"
+            f"{', '.join(OF_CLUSTERS)}; mcp has --contexts"
         )
     if option == "--compare" and len(names) < 2:
         raise UsageError(f"--compare {names[0]} {names[0]}: name two contexts")

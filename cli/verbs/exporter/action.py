@@ -102,7 +102,8 @@ def export(options: ExporterOptions, push: PushOptions, source: SourceOptions) -
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         if guard is not None:
             stack.enter_context(_serving(guard, newest))
-        if pusher is not None:
+        if receiver is not None and pusher is not None:
+            notice(f"pushing metrics to {receiver.name} every {options.interval}")
             stack.callback(pusher.finish)
         with suppress(KeyboardInterrupt):
             _run(polls, newest, interval_ms / 1000, guard, textfile, pusher)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cli.errors import CommandError, UsageError
 from cli.options import OutputOptions, SourceOptions
-from cli.output import emit, notice
+from cli.output import STDOUT, emit, notice, write_out
 from cli.selection import opened
 from cli.sources.permissions import ending
 from cli.verbs.peek.options import PeekOptions
@@ -59,8 +59,15 @@ def _write(peeked: PeekedRecords, files: dict[str, Path]) -> None:
             raise CommandError(
                 f"{where}: the value has {size}, more than are read, so {file} was not written"
             )
-        try:
-            file.write_bytes(data)
-        except OSError as error:
-            raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+        _write_bytes(file, data)
         notice(f"{where}: {part} written to {file}, {counted(len(data), 'byte')}")
+
+
+def _write_bytes(file: Path, data: bytes) -> None:
+    if file == STDOUT:
+        write_out(lambda stream: stream.buffer.write(data))
+        return
+    try:
+        file.write_bytes(data)
+    except OSError as error:
+        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None

@@ -21,7 +21,8 @@ from cli.verbs.top.tables import GridRow, GridTable, GridView, Marked
 
 GAP = 2
 WIDEST = 60  # Of a column that is not the last
-LEAST_FIRST = 24  # Of the first column, where the screen is too narrow for all
+LEAST_FIRST = 24  # Of the column that names a row, where the screen is too narrow for all
+LEAST_CLUSTER = 12  # Of a column before it
 SAMPLE = 100  # Rows that decide the widths of columns
 
 
@@ -124,14 +125,22 @@ class Grid(ScrollView, can_focus=True):
             width = max(len(column.name) + 1, column.least_width, widest)
             self._widths.append(width if number == last else min(width, WIDEST))
         if self._widths and self._left_of(last + 1) > self.size.width:  # so that others are seen next to it
-            self._widths[0] = min(self._widths[0], max(LEAST_FIRST, self.size.width * 3 // 10))
+            *others, first = range(self._names)
+            self._widths[first] = min(self._widths[first], max(LEAST_FIRST, self.size.width * 3 // 10))
+            for other in others:
+                self._widths[other] = min(self._widths[other], LEAST_CLUSTER)
 
     # Drawing
 
     @property
+    def _names(self) -> int:
+        """The number of columns that name a row: the first, or CLUSTER and GROUP."""
+        return 2 if [column.name for column in self._table.columns[:2]] == ["CLUSTER", "GROUP"] else 1
+
+    @property
     def _fixed(self) -> int:
-        """The width of the first column, which stays where it is while the others move, if there is room."""
-        fixed = self._widths[0] + GAP if self._widths else 0
+        """The width of the columns that name a row: they stay while the others move, if there is room."""
+        fixed = self._left_of(self._names) if self._widths else 0
         return fixed if fixed * 2 <= self.size.width else 0
 
     def _left_of(self, column: int) -> int:
@@ -243,7 +252,7 @@ class Grid(ScrollView, can_focus=True):
 
     def action_shift(self, by: int) -> None:
         """By columns, so that each begins where the first column ends."""
-        first = self._left_of(1) if self._fixed else 0
+        first = self._fixed
         starts = [self._left_of(number) - first for number in range(len(self._widths) + 1)]
         left = int(self.scroll_offset.x)
         if by > 0:
@@ -252,9 +261,9 @@ class Grid(ScrollView, can_focus=True):
             self.scroll_to(x=next((start for start in reversed(starts) if start < left), 0), animate=False)
 
     def _show_column(self, column: int) -> None:
-        if not self._fixed or not column:
+        if not self._fixed or column < self._names:
             return
-        first, left = self._left_of(1), int(self.scroll_offset.x)
+        first, left = self._fixed, int(self.scroll_offset.x)
         start, end = self._left_of(column), self._left_of(column) + self._widths[column]
         if start - left < first:
             self.scroll_to(x=start - first, animate=False)

@@ -41,6 +41,15 @@ def test_an_id_is_as_long_as_the_terminal_allows() -> None:
     assert shown(table, 66, whole=True)[2] == f"{ids[0]}    7"
 
 
+def test_long_targets_are_shortened_rather_than_made_records() -> None:
+    columns = (Column("ID"), Column("TARGET"), Column("RESULT"))
+    table = Table(columns=columns, rows=[("4F2A91C3", "payments-reconciliation.eu-central-1", "done")])
+    assert shown(table, 40) == [
+        "ID        TARGET                  RESULT",
+        "4F2A91C3  payments-reconcil…al-1  done",
+    ]
+
+
 def test_ids_in_wide_letters_are_shortened_by_columns() -> None:
     table = Table(columns=IDS, rows=[("処理サービス請求書", "consumer-1", 7)])
     assert shown(table, 34) == [

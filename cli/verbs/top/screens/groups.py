@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from cli.render.fit import without_middle
-from cli.render.lines import Role
+from cli.render.lines import Role, cut
 from cli.verbs.top.grid import Grid
 from cli.verbs.top.group_rows import HEALTH, GroupRows, finding_line
 from cli.verbs.top.options import option_words
@@ -20,6 +20,7 @@ from cli.verbs.top.tables import GridRow, GridTable
 from groups.counts import counted, first_names
 from groups.listing import Cause
 
+LONG_WORD = 24
 MOST_OF_SELECTION = 24  # Columns in the head: the time stays visible
 
 
@@ -68,7 +69,11 @@ class GroupsScreen(ActingScreen):
         return row.roles.get(self.health) in (Role.WARNING, Role.BAD)
 
     def on_grid_moved(self) -> None:
-        self.query_one("#finding", RoleLines).show([finding_line(self.app.sight, self.group_key)])
+        room = (
+            2 * self.app.size.width - LONG_WORD
+        )  # Two lines, of which a word that does not fit takes a part
+        line = finding_line(self.app.sight, self.group_key)
+        self.query_one("#finding", RoleLines).show([cut(line, room)])
 
     @property
     def title_parts(self) -> list[str]:

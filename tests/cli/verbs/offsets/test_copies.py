@@ -201,6 +201,7 @@ def test_earlier_names_of_file(kohort: Kohort, tmp_path: Path, sample: Path, com
     kohort.quick(f"{command} --file {file} --embedded", sample).succeeded()
     written = file.read_text()
     assert kohort.quick(command, "--embedded", sample).stdout == written
+    assert kohort.quick(f"{command} --file - --embedded", sample).stdout == written
     for option in ("-o ", "-o", "--out ", "--output="):
         file.unlink()
         answer = kohort.quick(f"{command} {option}{file} --embedded", sample).succeeded()

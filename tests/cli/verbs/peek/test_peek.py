@@ -154,6 +154,8 @@ def test_raw_bytes_are_those_of_the_producer(scene: Scene, tmp_path: Path) -> No
     answer = scene.peek(f"--raw {value} --raw-key {key} --limit 1", output="table").succeeded()
     assert (value.read_bytes(), key.read_bytes(), answer.stdout) == (BINARY, b"key-1", "")
     assert f"{scene.at(1)}: value written to {value}, 4 bytes" in answer.stderr
+    ask = f"peek {scene.group} {scene.topic}:0 --raw-key - -b"
+    assert scene.rig.kohort(ask, scene.rig.broker.bootstrap).succeeded().stdout == "key-1"
     value.unlink()
     for line, status, reason in (
         ("--offset 2", 3, f"{scene.at(2)}: the record has no value, so {value} was not written"),

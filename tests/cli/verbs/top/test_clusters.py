@@ -67,6 +67,19 @@ def test_groups_of_all_clusters_and_the_one_under_the_cursor(clusters: SourceOpt
     drive(course, clusters, size=MIDDLE)
 
 
+def test_clusters_and_groups_stay_while_other_columns_move(clusters: SourceOptions, tmp_path: Path) -> None:
+    name = f"only-{'x' * 60}"
+    (tmp_path / "west.yaml").write_text(TEXT.format(name="x" * 60, end=9))
+
+    async def course(driven: Driven) -> None:
+        await driven.wait_for(f"west      {name[:15]}…{name[-8:]}  Empty", "a long name is shortened")
+        await driven.press("right", "right")
+        await driven.wait_for(lambda: "STATE" not in driven.text, "columns have moved")
+        assert f"west      {name[:15]}…{name[-8:]}  " in driven.text
+
+    drive(course, clusters)
+
+
 def test_a_named_group_is_searched_in_all_clusters(clusters: SourceOptions) -> None:
     async def course(driven: Driven) -> None:
         await driven.wait_for("west      both", "the group is listed")
