@@ -15,7 +15,8 @@ INT16 = 2**15 - 1
 _IRREVERSIBLE: Mapping[ItemKind, str] = {
     ItemKind.MEMBER: "a member joins by itself: restart its client",
     ItemKind.TOPIC: "the records of a deleted topic are lost; a restarted application creates the topic again",
-    ItemKind.STEP: "a migration is rolled back step by step: kohort migrate PLAN.yaml --back, or as its plan lists",
+    ItemKind.STEP: "a migration is rolled back step by step: kohort migrate PLAN.yaml --back, or without a "
+    "plan kohort plan GROUP --to classic",
 }
 _NAMES = {ItemKind.SETTING: "group setting", ItemKind.FEATURE: "feature"}
 _REQUIRED: Mapping[ItemKind, Sequence[str]] = {

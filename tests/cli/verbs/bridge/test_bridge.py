@@ -151,7 +151,7 @@ def rebalances(broker: Broker, group: str) -> int:
 
 
 def test_a_bridge_that_leads_sticky_assigns_to_the_others_only(
-    kohort: Kohort, broker: Broker, tmp_path: Path
+    kohort: Kohort, broker: Broker, members: Members, tmp_path: Path
 ) -> None:
     """Java's sticky assigns to a member that subscribes to nothing, where that comes first, as the bridge does."""
     topic = fresh_name("orders")
@@ -178,7 +178,14 @@ def test_a_bridge_that_leads_sticky_assigns_to_the_others_only(
                 rejoin(raw.members)
         wait_move(running, "lead")
         assert sum(len(parts) for share in owned(broker, raw.id).values() for parts in share.values()) == 4
-        assert running.interrupt() == 130
+        members.confluent(broker, raw.id, [topic], group_protocol="consumer")
+        for member in [*raw.members]:
+            raw.leave(member)
+        assert running.process.wait(60) == 0, (running.stdout, running.stderr)
+    ((entry, _),) = entries_about(raw.id, Path(kohort.env["HOME"]))
+    undo = kohort("undo", entry.id, "-b", broker.bootstrap, *DOING)
+    undo.assert_said(4, "--back, or without a plan kohort plan GROUP --to classic", "nothing was changed")
+    assert len(owned(broker, raw.id)) == 1
 
 
 def state(broker: Broker, group: str) -> str:

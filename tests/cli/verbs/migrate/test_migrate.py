@@ -84,6 +84,11 @@ def test_a_plan_is_carried_out_and_its_gates_stay_open(
     ]
     assert len(ended.items) == 2
     assert all(item.at and result.result.value == "done" for item, result in paired(entry, ended)[1:])
+    undo = kohort.quick("undo", entry.id, "-b", members.broker.bootstrap, "--execute", "--yes")
+    undo.assert_said(
+        4, "a migration is rolled back step by step: kohort migrate PLAN.yaml --back", "nothing was changed"
+    )
+    assert described(kohort, members)["type"] == "consumer"
     # A second run finds nothing to do.
     assert carry_out(kohort, plan, members).succeeded().stdout.count("is running") == 0
 
