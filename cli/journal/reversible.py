@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from cli.journal.entry import ChangedItem, ItemKind, ItemOutcome, ItemResult
 from groups.counts import counted, first_names
+from groups.features import METADATA_VERSION
 
 NEVER = (ItemKind.MEMBER, ItemKind.TOPIC, ItemKind.STEP)
 
@@ -32,6 +33,8 @@ def _sentences(items: list[ChangedItem]) -> Iterator[str]:
     if bare:
         yield f"kohort undo cannot restore groups without committed offsets: {first_names(bare)}"
     for item in items:
+        if item.kind is ItemKind.FEATURE and item.name == METADATA_VERSION and not _is_lower(item):
+            yield f"kohort undo may be refused: brokers lower {item.name} only if that deletes no metadata"
         if item.kind is ItemKind.FEATURE and _is_lower(item):
             yield (
                 f"kohort undo can raise {item.name} again, but not restore what brokers delete with the lower level"

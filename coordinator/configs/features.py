@@ -101,6 +101,8 @@ class Features:
         if not feature.lowest <= update.level <= feature.highest:
             return f"{invalid} Local controller 1 only supports versions {feature.lowest}-{feature.highest}"
         current = self.levels[update.name]
+        if update.level > current and update.type != UpgradeType.UPGRADE:
+            return f"{invalid} Can't downgrade to a newer version."
         if update.level >= current:
             return None
         if update.type == UpgradeType.UPGRADE:

@@ -7,9 +7,12 @@ import signal
 import subprocess
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 
 import pytest
 
+from cli.journal.entry import EntryStatus, ItemOutcome
+from cli.journal.reader import read_journal
 from tests.cli.changes.playing import FULL, Played, Stream, interrupt, play
 from tests.cli.changes.scene import CHANGES, Change, Scene
 from tests.cli.command import Kohort, words
@@ -17,8 +20,9 @@ from tests.kafka.members import fresh_name
 from tests.kafka.turnstile import Decide, Move
 from tests.support.long import IS_LONG, LONG
 from tests.support.terminals import Shown, on_terminal, read_to_end, resize
+from wire.client.features import SAFE_DOWNGRADE, update_features
 from wire.messages.schemas.classic_groups import LEAVE_GROUP
-from wire.messages.schemas.cluster import INCREMENTAL_ALTER_CONFIGS
+from wire.messages.schemas.cluster import INCREMENTAL_ALTER_CONFIGS, UPDATE_FEATURES
 from wire.messages.schemas.groups import DELETE_GROUPS
 from wire.messages.schemas.offsets import OFFSET_COMMIT, OFFSET_DELETE, OFFSET_FETCH
 
@@ -203,6 +207,34 @@ def test_offsets_of_a_topic_that_was_created_again_are_refused(scene: Scene, at:
     assert ended.status == (0 if at == "preview" else 4), ended
     refused = f"{scene.group}, {topic}-0: UNKNOWN_TOPIC_ID: the topic was deleted and created again"
     assert (refused in ended.stderr) == (at != "preview"), ended
+
+
+def test_an_undo_that_brokers_refuse_has_failed_with_their_words(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They accept the lower level when it is validated; then another program sets one below."""
+    monkeypatch.setenv("KOHORT_JOURNAL", str(tmp_path))
+    scene.turnstile.begin(passed)
+    level, execution = "transaction.version", ("--execute", "--yes", "-b", scene.bootstrap)
+    for change in f"{level}=1 --downgrade", f"{level}=2":
+        assert play(f"features set {change}", *execution).status == 0
+    asked = []
+
+    def lower(_: int, key: int) -> Move:
+        asked.append(key)
+        if key == UPDATE_FEATURES.key and asked.count(key) == 2:
+            assert update_features(scene.client, {level: 0}, SAFE_DOWNGRADE, validate_only=False) is None
+        return Move.PASS
+
+    scene.turnstile.begin(lower)
+    ended = play("undo", *execution)
+    assert ended.status == 4, ended
+    *_, (entry, end) = read_journal(tmp_path)[0]
+    assert (entry.verb, end and end.status) == ("undo", EntryStatus.FAILED)
+    (result,) = end.results if end else ()
+    assert result.result is ItemOutcome.FAILED
+    assert "Can't downgrade to a newer version. (INVALID_UPDATE_VERSION)" in (result.message or "")
+    assert f"features: {result.message}" in ended.stderr, ended
 
 
 @pytest.mark.usefixtures("handled_interrupts")

@@ -26,11 +26,14 @@ def update(name: str, level: int, kind: int = UpgradeType.UPGRADE) -> FeatureUpd
         (update("group.version", 0, 7), "The controller does not support the given upgrade type"),
         (update("metadata.version", 29, 2), "Refusing to perform the requested downgrade"),
         (update("metadata.version", 29, 3), "Unsafe metadata downgrade is not supported"),
+        (update("eligible.leader.replicas.version", 1, 2), "Can't downgrade to a newer version"),
     ],
 )
 def test_an_update_that_is_not_possible_is_refused(change: FeatureUpdate, why: str) -> None:
     with pytest.raises(RequestRefused, match=why):
-        Features({}).check([update("transaction.version", 1, UpgradeType.SAFE_DOWNGRADE), change])
+        Features({"eligible.leader.replicas.version": 0}).check(
+            [update("transaction.version", 1, UpgradeType.SAFE_DOWNGRADE), change]
+        )
 
 
 def test_only_a_change_is_an_epoch() -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from groups.features import METADATA_VERSIONS, release_levels
+from cli.journal.reader import read_journal
+from groups.features import METADATA_VERSION, METADATA_VERSIONS, release_levels
 from tests.cli.command import Kohort
 from tests.cli.offset_rig import OffsetRig
 from tests.cli.schemas import faults
 from tests.cli.served_data import serving
-from tests.kafka.broker import RunningBroker
+from tests.kafka.broker import Broker, RunningBroker
 from tests.kafka.members import Members, fresh_name
 from tests.kafka.plugin import StartBroker
 from tests.kafka.tool_host import ToolHost
@@ -214,3 +215,28 @@ def test_a_real_broker_changes_the_levels_and_its_members_are_refused(
     assert {step["feature"] for step in back} >= {"group.version", "share.version", "streams.version"}
     wait_until(lambda: listed(rig) == described(rig.tools, rig.broker), "both see the old levels")
     wait_until(lambda: rig.ours("describe", group).status == 0, "the group is described again")
+
+
+@LONG
+def test_a_level_that_brokers_refuse_to_set_back_stays(
+    kafka_jars: Path, kohort: Kohort, tools: ToolHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KOHORT_JOURNAL", str(tmp_path / "journal"))
+    broker = Broker(kafka_jars, tmp_path, features={METADATA_VERSION: 29})
+    try:
+        broker.start()
+        rig = OffsetRig(broker=broker, kohort=kohort, tools=tools)
+        raised = rig.ours("features set metadata.version=30 --execute --yes").succeeded()
+        assert "kohort undo may be refused: brokers" in raised.stderr.partition("changed 1 feature")[0]
+        for more, said in (
+            ("", "might delete metadata information"),
+            ("--execute --yes", "nothing was changed"),
+        ):
+            answer = rig.ours(f"undo {more}")
+            answer.assert_said(4, "Unsupported metadata.version downgrade from 30 to 29", said)
+            (change,) = answer.document["changes"]
+            assert (answer.document["executed"], change["now"], change["applied"]) == (False, 30, None)
+        assert (METADATA_VERSION, "4.3-IV0") in {(row[0], row[3]) for row in listed(rig)}
+        assert len(read_journal(tmp_path / "journal")[0]) == 1  # an undo that sends nothing has no entry
+    finally:
+        broker.crash()
