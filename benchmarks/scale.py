@@ -138,6 +138,7 @@ MEASURES: Mapping[str, tuple[Sequence[str], Measure]] = {
     "tool-list": (["Kafka's tool --list"], tool("--list")),
     "tool-describe": (["Kafka's tool --describe"], tool("--describe", "--all-groups")),
 }
+KAFKA_ONLY = ("why", "tool-list", "tool-describe")  # kohort serve keeps no records of offsets without --data
 ANCHORS = {"list": "Kafka's tool --list", "describe --all-groups": "Kafka's tool --describe"}
 
 
@@ -173,9 +174,11 @@ def main() -> None:
                     cluster = Cluster(server=server, bootstrap=bootstrap, groups=groups, scratch=scratch)
                     load(cluster)
                     for name in names:
-                        anchored = server == "Kafka" and (options.anchor or groups <= ANCHORED)
-                        if anchored or name != "tool-describe":
-                            measure(name, cluster, results)
+                        if server == "serve" and name in KAFKA_ONLY:
+                            continue
+                        if name == "tool-describe" and groups > ANCHORED and not options.anchor:
+                            continue
+                        measure(name, cluster, results)
                         if options.results:
                             options.results.write_text(json.dumps(results))
                 if options.keep:
