@@ -53,11 +53,11 @@ dry-runs: $(SETUP) ## Compare dry runs of live groups of every shape, also in tw
 pipeline: $(SETUP) ## Test the whole pipeline: a cluster, the live topic, killed streams and sessions
 	$(LONG) --numprocesses $(JOBS) --dist loadscope --durations 30 tests/pipeline tests/cli/verbs/fleet
 
-fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact generated logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES), and 2,000 hostile calls of an agent (KOHORT_AGENT_CASES)
+fuzz: $(SETUP) ## Read 1,000,000 broken records, segments, directories (KOHORT_FUZZ_CASES); compact generated logs; send 1,000,000 broken requests (KOHORT_HOSTILE_FRAMES), and 2,000 hostile calls of an agent (KOHORT_AGENT_CASES); peek at records of 1 GB
 	$(LONG) tests/assignors/test_sticky.py tests/wire/messages/test_record_codec_fuzz.py tests/wire/messages/test_streams_assignor.py \
 		tests/wire/messages/test_connect_protocol.py \
 		tests/wire/log/test_segments_fuzz.py tests/wire/log/test_index_check.py tests/wire/log/test_cut_batches.py \
-		tests/wire/client/test_records_around.py tests/cli/verbs/peek/test_form.py \
+		tests/wire/client/test_records_around.py tests/cli/verbs/peek \
 		tests/coordinator/store/test_loader_fuzz.py tests/coordinator/store/test_loader_live.py tests/coordinator/store/test_compaction.py \
 		tests/cli/sources/history/test_logs.py tests/cli/sources/history/test_live.py tests/cli/verbs/record/test_journal.py \
 		tests/cli/verbs/migrate/test_report.py \

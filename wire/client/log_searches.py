@@ -75,6 +75,10 @@ class LogSearch(ABC):
         """Handle a batch of an aborted transaction; whether its records are skipped."""
         return True
 
+    def take_beginning(self, batch: Batch, records: bytes, /) -> bool:  # noqa: ARG002  (a search may fail instead)
+        """Handle a batch that expands too far, by its first bytes; whether the search continues after it."""
+        return False
+
     @abstractmethod
     def reach_end(self) -> None:
         """Handle the end of the log."""
@@ -96,6 +100,7 @@ class LogSearch(ABC):
         """Handle the batches from the position on, up to the high watermark; with `read_committed` that is the last
         stable offset, and `aborted` are the aborted transactions in these batches, by producer id and first offset."""
         from wire.log.batch_scan import scan
+        from wire.log.compression import ExpandsTooFar
         from wire.log.errors import DamagedLog
         from wire.log.log_records import each_record
 
@@ -118,8 +123,10 @@ class LogSearch(ABC):
                         if self.is_done:
                             return
                 except DamagedLog as error:
-                    self.give_up(Failure(message=f"its records cannot be read: {error}"))
-                    return
+                    expands = isinstance(error.__context__, ExpandsTooFar)
+                    if not (expands and self.take_beginning(batch, records)):
+                        self.give_up(Failure(message=f"its records cannot be read: {error}"))
+                        return
             self.position = max(self.position, batch.next_offset)
         if self.is_done:
             return

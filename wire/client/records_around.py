@@ -22,6 +22,7 @@ from wire.messages.framing import LENGTH_BYTES, MAX_FRAME_BYTES, BadFrame
 
 if TYPE_CHECKING:
     from wire.log.batch_header import Batch
+    from wire.log.cut_batches import CutBatch
     from wire.log.log_records import LogRecord
 
 MOST_BYTES = 32 * 1024 * 1024
@@ -158,12 +159,25 @@ class _Search(LogSearch):
         from wire.log.cut_batches import cut_batch
 
         cut = cut_batch(frame.head[LENGTH_BYTES:], frame.length, self.position)
+        self._take_first(cut, f"has {frame.length / 2**20:,.0f} MiB, more")
+
+    def take_beginning(self, batch: Batch, records: bytes, /) -> bool:
+        from wire.log.batch_header import HEADER_BYTES
+        from wire.log.cut_batches import with_first
+
+        payload = records[batch.position + HEADER_BYTES : batch.position + batch.size]
+        self._take_first(with_first(batch, payload), "expands to more")
+        return True
+
+    def _take_first(self, cut: CutBatch | None, size: str) -> None:
         if cut is not None and cut.first is not None and self.position <= cut.first.offset:
             self.handle(cut.first, cut.batch, cut.value_size)
             self.position = cut.first.offset + 1
         if not self.is_done and (cut is None or cut.batch.next_offset > self.position):
-            mib = f"{frame.length / 2**20:,.0f} MiB, more than the {MAX_FRAME_BYTES >> 20} MiB that are read at once"
-            self.give_up(Failure(message=f"the batch with offset {self.position} has {mib}"))
+            most = f"than the {MAX_FRAME_BYTES >> 20} MiB that are read at once"
+            self.give_up(Failure(message=f"the batch with offset {self.position} {size} {most}"))
+            if cut is not None:
+                self._end_at(cut.batch.next_offset)
 
     def handle(self, record: LogRecord, batch: Batch, /, value_size: int | None = None) -> None:
         """`value_size`: that of the whole value, if it is cut off."""

@@ -5,6 +5,7 @@ Source: org.apache.kafka.common.compress, and xerial's SnappyOutputStream for th
 
 import struct
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from enum import IntEnum
 
 import cramjam
@@ -14,6 +15,10 @@ import xxhash
 MOST_BYTES = 100 << 20
 """The largest decompressed size of a batch's records. A broker's `message.max.bytes` is 1 MB by default and
 rarely above 20, and a batch of group metadata is not larger than a segment of its topic, 100 MB."""
+
+BEGINNING_BYTES = 64 * 1024
+"""How much is decompressed of records that are only shown in part."""
+_BEGINNING_BLOCKS = 8 << 20  # Room for two blocks: they are written whole, and have up to 4 MB with lz4
 
 
 class Codec(IntEnum):
@@ -44,6 +49,22 @@ def decompress(codec: Codec, data: bytes | memoryview, most: int = MOST_BYTES) -
         return _bounded(_INTO[codec], data, most)
     except cramjam.DecompressionError as error:
         raise BadCompression(f"{codec.name.lower()} data of {len(data)} bytes: {error}") from None
+
+
+def beginning_of(codec: Codec, data: bytes) -> bytes:
+    """The first bytes of a batch's records, of which `data` are all or the first ones; at most `BEGINNING_BYTES`, and
+    none if these are not enough to decompress any (a single block of snappy)."""
+    if codec is Codec.NONE:
+        return data[:BEGINNING_BYTES]
+    buffer = np.empty(_BEGINNING_BLOCKS, dtype=np.uint8)
+    view = cramjam.Buffer(buffer.data, copy=False)
+    with suppress(cramjam.DecompressionError, BadCompression):
+        if codec is not Codec.SNAPPY:
+            _INTO[codec](data, view)
+        elif data.startswith(_SNAPPY_MAGIC):
+            for block in _framed(data):
+                view.write(_snappy(block, len(buffer) - view.tell()))
+    return buffer[: min(view.tell(), BEGINNING_BYTES)].tobytes()
 
 
 def compress(codec: Codec, data: bytes) -> bytes:

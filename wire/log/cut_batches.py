@@ -1,10 +1,10 @@
-"""The first record of a batch of which only the beginning was read, because it is very long."""
+"""The first record of a batch of which only the beginning is read, because it is very long."""
 
 from contextlib import suppress
 from dataclasses import dataclass
 
 from wire.log.batch_header import CODEC_MASK, HEADER_BYTES, MAGIC, Batch, batch_at
-from wire.log.compression import Codec
+from wire.log.compression import Codec, beginning_of
 from wire.log.log_records import LogRecord
 from wire.log.varints import BadVarint, read_int, read_long
 
@@ -14,8 +14,8 @@ _MOST_AFTER = 1024  # The most bytes of an answer after its only batch
 
 @dataclass(frozen=True, slots=True)
 class CutBatch:
-    """A batch, and its first record with the first bytes of its value; None if it is compressed, or not even its key
-    was read whole. `value_size` is that of the whole value."""
+    """A batch, and its first record with the first bytes of its value; None if not even its key was read whole.
+    `value_size` is that of the whole value."""
 
     batch: Batch
     first: LogRecord | None = None
@@ -31,15 +31,15 @@ def cut_batch(data: bytes, size: int, offset: int) -> CutBatch | None:
             fits = 0 <= size - start - batch.size <= _MOST_AFTER
             fits = fits and batch.attributes & CODEC_MASK <= max(Codec)
             if fits and 0 <= batch.base_offset <= offset <= batch.last_offset:
-                return _with_first(data, start + HEADER_BYTES, batch)
+                return with_first(batch, data[start + HEADER_BYTES :])
     return None
 
 
-def _with_first(data: bytes, position: int, batch: Batch) -> CutBatch:
-    if batch.codec is not Codec.NONE:
-        return CutBatch(batch)
+def with_first(batch: Batch, payload: bytes) -> CutBatch:
+    """`payload`: all or the first bytes after the batch's header, perhaps compressed."""
+    data = beginning_of(batch.codec, payload)
     with suppress(BadVarint):
-        _, position = read_int(data, position)
+        _, position = read_int(data, 0)
         delta_ms, position = read_long(data, position + 1)
         delta, position = read_int(data, position)
         key_size, start = read_int(data, position)

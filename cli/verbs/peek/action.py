@@ -56,8 +56,11 @@ def _write(peeked: PeekedRecords, files: dict[str, Path]) -> None:
             raise CommandError(f"{where}: the record has no {part}, so {file} was not written")
         if part == "value" and len(data) < stored.value_size:
             size = counted(stored.value_size, "byte")
+            topic, number = peeked.partition
             raise CommandError(
-                f"{where}: the value has {size}, more than are read, so {file} was not written"
+                f"{where}: the value has {size}, more than are read at once, so {file} was not written; "
+                f"`kafka-console-consumer.sh` with `--topic {topic} --partition {number} --offset {record.offset} "
+                "--max-messages 1` and KAFKA_HEAP_OPTS=-Xmx4g prints it"
             )
         _write_bytes(file, data)
         notice(f"{where}: {part} written to {file}, {counted(len(data), 'byte')}")

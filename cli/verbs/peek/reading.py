@@ -84,7 +84,7 @@ class PeekedRecords:
                 f"{where}: there is no record at {self.offset}, which compaction removed or which is the end of a "
                 f"transaction; the next one is at {first}"
             )
-        if around.limit_at is not None:
+        if around.limit_at is not None and around.limit_at < self.log_end:
             yield f"{where}: reading ended at its limit; --offset {around.limit_at} continues"
         elif self.problems or len(around.after) >= self.options.records:
             return

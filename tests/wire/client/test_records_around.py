@@ -15,6 +15,7 @@ from wire.errors import Failure
 from wire.log.batch_writer import encode_batch
 from wire.log.compression import Codec
 from wire.log.control_records import ControlType, end_of_transaction
+from wire.messages.framing import MAX_FRAME_BYTES
 
 COMMITTED, ABORTED, UNDECIDED = TransactionEnd
 PLAIN = -1
@@ -173,6 +174,26 @@ def test_no_bytes_of_a_broker_keep_it_from_ending(
             search.take(records, watermark, [(7, 0)])
     assert search.is_done
     assert search.result.failure is None or isinstance(search.result.failure, Failure)
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_a_record_that_expands_too_far_is_cut(is_alone: bool) -> None:
+    long: list[tuple[bytes | None, bytes]] = [(b"k", bytes(MAX_FRAME_BYTES))]
+    long += [] if is_alone else [(b"k", b"hidden")]
+    middle = encode_batch(long, base_offset=1, timestamp=0, codec=Codec.ZSTD)
+    last = 1 + len(long)
+    before, after = (batch(offset, [(b"k", b"four")]) for offset in (0, last))
+    batches = [Made(0, 1, None, before), Made(1, len(long), None, middle), Made(last, 1, None, after)]
+    log = Log(batches, [], last + 1, last + 1)
+    result = searched(log, RecordsRequest(offset=1, before=1, after=2)).result
+    read = [(one.record.offset, one.value_size) for one in (*result.before, *result.after)]
+    assert read[:2] == [(0, 4), (1, MAX_FRAME_BYTES)]
+    assert len(result.after[0].record.value or b"") <= 65_536
+    if is_alone:
+        assert (read[2:], result.failure) == ([(2, 4)], None)
+    else:
+        assert (read[2:], result.limit_at) == ([], last)
+        assert "batch with offset 2 expands to more than the 100 MiB" in str(result.failure)
 
 
 @pytest.mark.parametrize("before", [0, 5])

@@ -244,4 +244,4 @@ def test_a_record_that_is_too_long_to_read_is_cut(
     screen = session_rig.ours(ask, output="table").succeeded().stdout
     assert "value, the first 4,096 of 300,000 bytes, text:\n" in screen
     raw = session_rig.ours(f"{ask} --raw {tmp_path / 'raw'}")
-    raw.assert_refused("the value has 300,000 bytes, more than are read", status=3)
+    raw.assert_refused("the value has 300,000 bytes, more than are read at once", status=3)
