@@ -117,6 +117,11 @@ class Terminal(Running):
     controller: int
     reader: Thread
 
+    def interrupt(self, number: int = signal.SIGINT) -> int:
+        status = super().interrupt(number)
+        self.reader.join(30)  # What it said last may be read after its end.
+        return status
+
     @property
     def frames(self) -> list[list[str]]:
         """What was drawn, picture by picture, without colors and marks; the last one may be incomplete."""

@@ -63,7 +63,6 @@ def test_a_signal_gives_the_terminal_back_too(
     with on_terminal(kohort, tmp_path, *LIST, "--embedded", sample) as shown:
         shown.wait_for(several, "some pictures")
         assert shown.interrupt(number) == -number
-        shown.reader.join(30)
         assert shown.stdout.endswith(LEAVE)
 
 
