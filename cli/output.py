@@ -33,7 +33,7 @@ def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitSt
     if options.output in FOR_PROGRAMS or not document.errors or document.rows_or_text:
         write_out(lambda stream: render(document, options.output, stream))
     for error in document.errors:
-        notice(f"{error.subject}: {error.message}")
+        notice(f"{safe_text(error.subject)}: {error.message}")
     if document.errors and status is not ExitStatus.REFUSED:
         status = status_of(document.errors, shown=bool(document.rows_or_text or document.data.get("groups")))
     if status is not ExitStatus.DONE:

@@ -61,6 +61,8 @@ def test_the_given_order_and_the_order_of_all(contexts: Rig) -> None:
     assert [(row["CLUSTER"], row["GROUP"]) for row in rows] == [
         *(("other", "both"), ("other", "there"), ("file", "both"), ("file", "here"))
     ]
+    once = contexts("list --context file,file --output csv").succeeded()
+    assert "CLUSTER" not in once.stdout
     rows = contexts("list --context other,file --output csv --sort group,cluster").succeeded().rows
     assert [row["GROUP"] for row in rows] == ["both", "both", "here", "there"]
     assert [row["CLUSTER"] for row in rows[:2]] == ["file", "other"]

@@ -88,7 +88,8 @@ def _of_clusters(options: SourceOptions, *, timeout_is_typed: bool) -> SourceOpt
     """The options, completed with a source, or with the names of several contexts that exist."""
     option, names = _named_contexts(options)
     if option == "--context" and len(names) < 2:
-        return resolve_source(options, timeout_is_typed=timeout_is_typed)
+        context = None if options.context is None else names[0]  # which may have been repeated
+        return resolve_source(replace(options, context=context), timeout_is_typed=timeout_is_typed)
     given = [other for other, value in options.sources.items() if value]
     given += ["--context"] if option != "--context" and options.context is not None else []
     if given:

@@ -62,6 +62,8 @@ def _present(
 
 def _tests(options: JournalOptions, source: SourceOptions) -> Iterator[Test]:
     since, until = moment(options.since, "--since"), moment(options.until, "--until")
+    if since is not None and until is not None and since > until:
+        raise UsageError("--since is after --until")
     if since is not None:
         yield lambda one: one[0].at_ms >= since
     if until is not None:

@@ -12,6 +12,7 @@ from cli.journal.entry import ChangedItem, ItemKind, ItemOutcome, ItemResult, Jo
 from cli.journal.reader import Journaled, find_entry, read_journal, undone_by
 from cli.options import OutputOptions, SourceOptions
 from cli.output import notice
+from cli.render.cells import safe_text
 from cli.selection import opened_for_change
 from cli.sources.live import LiveSource
 from cli.sources.source import Source
@@ -56,7 +57,8 @@ def undo_entry(
         cluster = _cluster_of(groups)
         entry, end = chosen or last_change(entries, cluster.cluster_id(), str(directory))
         check_cluster(entry, cluster)
-        notice(f"{entry.id} of {entry.at}, by {entry.user}@{entry.host}: {shlex.join(entry.command)}")
+        author = safe_text(f"{entry.user}@{entry.host}")
+        notice(f"{entry.id} of {entry.at}, by {author}: {safe_text(shlex.join(entry.command))}")
         change = plan_restoration(cluster, writer, entry, paired(entry, end), partly=partly)
         if wait_until_empty(groups, change.in_use, consent):
             change = plan_restoration(cluster, writer, entry, paired(entry, end), partly=partly)
@@ -105,7 +107,10 @@ def last_change(entries: Sequence[Journaled], cluster: str | None, journal: str)
             continue
         if any(result.result is not ItemOutcome.FAILED for _, result in paired(entry, end)):
             return entry, end
-    raise CommandError(f"{journal} has no change of the cluster {cluster} that can be undone")
+    raise CommandError(
+        f"{journal} has no change of the cluster {cluster} that can be undone; an undo is undone by its id, which "
+        "`kohort journal` lists"
+    )
 
 
 def plan_restoration(

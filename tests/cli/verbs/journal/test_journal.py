@@ -175,6 +175,7 @@ def test_an_unknown_change_is_compared_with_the_cluster(rig: OffsetRig, topic: s
 
 
 def test_a_journal_that_is_not_there(kohort: Kohort, tmp_path: Path) -> None:
+    kohort.quick("journal --since 1h --until 2h").assert_refused("--since is after --until")
     kohort.quick("journal --journal", tmp_path / "none").assert_refused("no such directory", status=3)
     kohort.quick("journal", **OFF).assert_refused("turns the journal off")
     empty = kohort.quick("journal", KOHORT_JOURNAL=str(tmp_path))
