@@ -30,8 +30,12 @@ _Key: TypeAlias = tuple[tuple[str, ...], int]
 
 
 def merged(documents: Mapping[str, Document]) -> Document:
-    """One document of those of several clusters, by name; there is at least one, and all are of one command. Tables are
-    those of all clusters, except below headings: what follows one is of one cluster."""
+    """One document of those of several clusters, by name: one at least, and all are of one command. Tables are those
+    of all clusters, except below headings: what follows one is of one cluster. Remarks about several come last."""
+    names: dict[str, list[str]] = {}
+    for name, document in documents.items():
+        for text in document.remarks:
+            names.setdefault(text, []).append(name)
     return replace(
         next(iter(documents.values())),
         data=Deferred(lambda: _data(documents)),
@@ -42,7 +46,10 @@ def merged(documents: Mapping[str, Document]) -> Document:
             for name, document in documents.items()
             for error in document.errors
         ),
-        remarks=tuple(f"{name}: {text}" for name, document in documents.items() for text in document.remarks),
+        remarks=tuple(
+            f"{', '.join(of)}: {text}"
+            for text, of in sorted(names.items(), key=lambda remark: len(remark[1]))
+        ),
     )
 
 

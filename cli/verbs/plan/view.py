@@ -261,7 +261,7 @@ def _hint(plans: Sequence[Plan]) -> tuple[str, ...]:
     unknown = sum(plan.verdict is PlanVerdict.UNKNOWN for plan in plans)
     if not unknown:
         return ()
-    return (f"the client library of {counted(unknown, 'group')} is unknown. {NAME_THE_LIBRARY}",)
+    return (f"the client library of {counted(unknown, 'group')} is unknown", NAME_THE_LIBRARY)
 
 
 def written_document(

@@ -78,3 +78,4 @@ def test_problems_and_remarks_name_their_cluster() -> None:
     one = merged({"a": of_a, "b": document()})
     assert [(error.subject, error.cause) for error in one.errors] == [("a: g", Cause.ABSENT)]
     assert one.remarks == ("a: empty",)
+    assert merged({"a": of_a, "b": of_a}).remarks == ("a, b: empty",)

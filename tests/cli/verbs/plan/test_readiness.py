@@ -52,7 +52,7 @@ def test_all_groups_get_a_row_each(kohort: Kohort, sample: Path) -> None:
         "search-indexer": "warnings", "warehouse": "warnings",
     }  # fmt: skip
     assert rows["legacy-etl"]["FIRST-REASON"].startswith("Its assignment carries 3 bytes of user data")
-    hint = "the client library of 1 group is unknown. Set it with --client LIBRARY[:VERSION],"
+    hint = "the client library of 1 group is unknown\nkohort: Set it with --client LIBRARY[:VERSION],"
     assert answer.stderr.count(hint) == 1
     assert rows["fraud"]["FIRST-REASON"] == "Nothing to do."
     assert (
