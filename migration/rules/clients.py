@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from groups.client_library import NOT_KNOWN, first_with
+from groups.counts import counted
 from groups.findings import Finding, Level
 from groups.listing import shown_id
 from groups.model import GroupType, MemberProtocol
@@ -29,6 +30,15 @@ _REPLACED = (
     "The first step needs sarama only and can be done today. Before the second step, prepare programs of another "
     "library (java, librdkafka or franz-go) that replace the members one by one.",
 )
+
+
+def about_unknown(groups: int) -> tuple[str, ...]:
+    """What to do about all groups whose members run an unknown library, once."""
+    return (
+        (f"the client library of {counted(groups, 'group')} is unknown. {NAME_THE_LIBRARY}",)
+        if groups
+        else ()
+    )
 
 
 def library_is_known(case: Case) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from groups.model import Cluster, Group, GroupType, Topic
 from migration.client_config import ClientConfig, configs_of_group
 from migration.clients import DeclaredClients
 from migration.expectation import destinations_assignor, library_of_all, restart_now_s, restart_then_s
-from migration.model import Destination, Plan, PlanVerdict
+from migration.model import Destination, Plan
 from migration.paths.choose import has_arrived
 from migration.plan import case_of, make_plan
 from migration.rules.case import DEFAULT_BOUNCE_S, Case, PlanRequest
@@ -124,7 +124,7 @@ def _about(case: Case) -> TableRow:
 def _of_plan(case: Case, plan: Plan) -> TableRow:
     return {
         "arrived": has_arrived(case),
-        "verdict": (PlanVerdict.BLOCKED if plan.has_blocker else plan.verdict).value,
+        "verdict": plan.verdict.value,
         "blocked_by": _rules(plan, Level.BLOCKER),
         "warned_by": _rules(plan, Level.WARNING),
         "findings": [

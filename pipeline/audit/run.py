@@ -18,6 +18,7 @@ from pipeline.jobs import with_progress
 from pipeline.replaced import ReplacedTables
 from pipeline.sources.filesystem import hadoop_options
 
+CAN_MIGRATE = ("ready", "warnings")
 FIRST_SHOWN = 1_000  # the number of ranked groups in a run per destination; the table has all of them
 
 
@@ -55,7 +56,7 @@ class AuditRun:
     regexes: DataFrame  # in the schema AUDIT_REGEXES
     groups: int
     verdicts: Mapping[str, Mapping[str, int]]
-    """Groups by verdict (`ready`, `warnings`, `blocked`); groups at the destination count only as `arrived`."""
+    """Groups by verdict; those at the destination that could migrate count only as `arrived`."""
     blocked_by: Mapping[str, Mapping[str, int]]
     """Groups by the rule that blocks them, the most frequent first; a group counts for each of its rules."""
     first: Mapping[str, tuple[MigrationRank, ...]]  # the first `FIRST_SHOWN` groups to migrate
@@ -129,7 +130,7 @@ def _summed(tables: Mapping[str, DataFrame], settings: AuditSettings, paths: Map
     audited, regexes, quarantine = tables["audit"], tables["audit_regexes"], tables["quarantine"]
     destinations = [destination.value for destination in settings.destinations]
     verdicts: dict[str, dict[str, int]] = {destination: {} for destination in destinations}
-    has_arrived = f.col("arrived") & (f.col("verdict") != "blocked")
+    has_arrived = f.col("arrived") & f.col("verdict").isin(*CAN_MIGRATE)
     outcome = f.when(has_arrived, "arrived").otherwise(f.col("verdict"))
     for row in audited.groupBy("destination", outcome.alias("outcome")).count().orderBy("outcome").collect():
         verdicts[row["destination"]][row["outcome"]] = row["count"]
@@ -172,8 +173,8 @@ def ranked(unranked: DataFrame) -> DataFrame:
     first. The gain is in partition-seconds that each restart of a member costs less at the destination
     (`migration.expectation`). The risk is `(1 + without_owner_s) × (1 + warnings)`: the cost of the migration
     itself, in the same unit, multiplied for each warning, which may make it fail. Groups whose gain cannot be
-    computed are last; blocked groups, and those that have arrived, have no rank."""
-    can = (f.col("verdict") != "blocked") & ~f.col("arrived")
+    computed are last; groups that cannot migrate, or have arrived, have no rank."""
+    can = f.col("verdict").isin(*CAN_MIGRATE) & ~f.col("arrived")
     risk = f.when(can, (1 + f.col("without_owner_s")) * (1 + f.size("warned_by")))
     scored = unranked.withColumn("risk", risk).withColumn("score", f.col("gain_s") / f.col("risk"))
     # Only the columns that determine the rank go through the one task that counts.

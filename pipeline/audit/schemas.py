@@ -45,7 +45,7 @@ AUDIT = table(
     ("partitions", INT, False),  # partitions that have an owner
     ("libraries", STRINGS, False),  # the known ones
     ("arrived", BOOLEAN, False),  # the group is already at the destination
-    ("verdict", STRING, False),  # ready, warnings or blocked
+    ("verdict", STRING, False),  # ready, warnings, blocked or unknown
     ("blocked_by", STRINGS, False),  # rules, each once, sorted
     ("warned_by", STRINGS, False),
     ("findings", ArrayType(FINDING, containsNull=False), False),
@@ -61,7 +61,7 @@ AUDIT = table(
     ("gain_s", DOUBLE, True),  # the difference between the two
     ("risk", DOUBLE, True),  # see pipeline.audit.run.ranked
     ("score", DOUBLE, True),
-    ("rank", INT, True),  # from 1 per destination; null: blocked or arrived
+    ("rank", INT, True),  # from 1 per destination; null: blocked, unknown or arrived
 )
 
 AUDIT_REGEXES = table(

@@ -8,7 +8,7 @@ from typing import Any
 FORMAT_VERSION = 1
 CAUSES = ("join", "leave", "expiry", "subscription", "metadata", "assignor", "conversion", "unknown")
 """Causes of rebalances, in the order shown; any other cause counts as unknown."""
-VERDICTS = ("ready", "warnings", "blocked")  # the verdicts of an audit
+VERDICTS = ("ready", "warnings", "blocked", "unknown")  # the verdicts of an audit
 STAGES = ("classic", "mixed", "consumer")  # the stages of a migration, in order
 PROTOCOLS = ("classic", "consumer")
 SPANS_S = (0.1, 1.0, 10.0, 60.0, 600.0)  # the boundaries between the classes of a time without owner

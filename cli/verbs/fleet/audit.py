@@ -16,6 +16,7 @@ from cli.verbs.fleet.report_page import Row, absent, check_reports, history_page
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below, check_snapshots, source_of
 from cli.verbs.fleet.spark import fleet_session, fleet_spinner, settings_of, tasks_shown
 from groups.model import Problem
+from migration.rules.clients import about_unknown
 
 if TYPE_CHECKING:
     from pipeline.audit.run import AuditRun
@@ -108,12 +109,13 @@ def fleet_audit_document(audit: Audit) -> Document:
     if total:
         things = f"{total} file{'' if total == 1 else 's or groups'}"
         remarks.append(f"{things} could not be read; --output json shows which, and why")
+    unknown = max((by_verdict.get("unknown", 0) for by_verdict in audit.run.verdicts.values()), default=0)
     return Document(
         command="fleet audit",
         data=_data(audit),
         blocks=list(_named(audit) if audit.shows_groups else _sums(audit.run)),
         errors=audit.problems,
-        remarks=tuple(remarks),
+        remarks=(*remarks, *about_unknown(unknown)),
     )
 
 
@@ -139,9 +141,9 @@ def _data(audit: Audit) -> dict[str, object]:
 
 
 def _sums(run: AuditRun) -> Iterator[Block]:
-    outcomes = ("ready", "warnings", "blocked", "arrived")
+    outcomes = ("ready", "warnings", "blocked", "unknown", "arrived")
     yield Table(
-        columns=columns("TO", "##GROUPS", "##READY", "##WARNINGS", "##BLOCKED", "##ARRIVED"),
+        columns=columns("TO", "##GROUPS", "##READY", "##WARNINGS", "##BLOCKED", "##UNKNOWN", "##ARRIVED"),
         rows=[
             (destination, sum(verdicts.values()), *(verdicts.get(outcome, 0) for outcome in outcomes))
             for destination, verdicts in run.verdicts.items()

@@ -38,7 +38,7 @@ from pipeline.report.numbers import (
 Row: TypeAlias = Mapping[str, Any]  # A row of one of the pipeline's tables; times in ms since 1970
 STAGE_STYLES = ("k3", "k4", "k2")
 PROTOCOL_STYLES = ("k3", "k2")
-VERDICT_STYLES = ("k2", "k3", "none")
+VERDICT_STYLES = ("k2", "k3", "none", "k0")
 _TOTALS = {
     **{name: name for name in ("records", "groups", "rebalances")},
     "storms": "storms of rebalances",

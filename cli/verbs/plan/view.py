@@ -44,7 +44,7 @@ from groups.model import Problem
 from migration.model import LIBRARY_RULE, Plan, PlanVerdict, Step
 from migration.plan_file import plan_to_data
 from migration.rules.case import MOST_NAMED, without_members
-from migration.rules.clients import NAME_THE_LIBRARY
+from migration.rules.clients import about_unknown
 
 if TYPE_CHECKING:
     from cli.verbs.plan.directory import WrittenPlan
@@ -257,11 +257,7 @@ def readiness_document(plans: Sequence[Plan], problems: tuple[Problem, ...], *, 
 
 
 def _hint(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """What to do about all groups whose members run an unknown library, once."""
-    unknown = sum(plan.verdict is PlanVerdict.UNKNOWN for plan in plans)
-    if not unknown:
-        return ()
-    return (f"the client library of {counted(unknown, 'group')} is unknown", NAME_THE_LIBRARY)
+    return about_unknown(sum(plan.verdict is PlanVerdict.UNKNOWN for plan in plans))
 
 
 def written_document(

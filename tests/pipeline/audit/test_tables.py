@@ -10,7 +10,7 @@ from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 from migration.model import Destination
 from pipeline.audit.java_regexes import matched
 from pipeline.audit.judge import UNRANKED, AuditSettings
-from pipeline.audit.run import Snapshots, audit, ranked
+from pipeline.audit.run import CAN_MIGRATE, Snapshots, audit, ranked
 from pipeline.audit.schemas import AUDIT, AUDIT_REGEXES
 from pipeline.store import NotATableStore
 from tests.pipeline.audit.test_as_planned import CONSUMER, MEMBER, OF_JAVA, snapshot
@@ -27,7 +27,7 @@ def test_the_summary_is_of_the_table(spark: SparkSession, fleet: Path) -> None:
     for to in (destination.value for destination in (Destination.COOPERATIVE, Destination.CONSUMER)):
         mine = [row for row in rows if row["destination"] == to]
         outcomes = [
-            "arrived" if row["arrived"] and row["verdict"] != "blocked" else row["verdict"] for row in mine
+            "arrived" if row["arrived"] and row["verdict"] in CAN_MIGRATE else row["verdict"] for row in mine
         ]
         assert run.verdicts[to] == {outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))}
         rules = [rule for row in mine for rule in row["blocked_by"]]
@@ -38,7 +38,7 @@ def test_the_summary_is_of_the_table(spark: SparkSession, fleet: Path) -> None:
         scores = [row["score"] for row in in_order if row["score"] is not None]
         assert len(scores) > 2
         assert scores == sorted(scores, reverse=True)
-        assert all(row["verdict"] != "blocked" and not row["arrived"] for row in in_order)
+        assert all(row["verdict"] in CAN_MIGRATE and not row["arrived"] for row in in_order)
 
 
 def test_javas_own_engine_agrees_on_what_a_consumer_matches(spark: SparkSession, fleet: Path) -> None:
@@ -96,9 +96,11 @@ def test_groups_are_ranked_by_gain_against_risk(spark: SparkSession) -> None:
         {"group": "untold", "gain_s": None, "without_owner_s": None},
         {"group": "blocked", "gain_s": 1000.0, "verdict": "blocked", "blocked_by": ["a"]},
         {"group": "there", "gain_s": 0.0, "arrived": True},
+        {"group": "unknown", "gain_s": 1000.0, "verdict": "unknown", "blocked_by": ["a"]},
     ) == [
         ("blocked", None, None, None),
         ("there", None, None, None),
+        ("unknown", None, None, None),
         ("cheap", 1.0, 10.0, 1),
         ("risky", 30.0, 3.0, 2),
         ("costly", 100.0, 0.1, 3),

@@ -35,6 +35,7 @@ ROWS = [
     ),
     _group("c", "warnings", warned_by=["static"], findings=[_finding("static", "warning", "of c")], rank=2),
     _group("d", "ready", rank=1, cluster="k", path="rolling", restarts=3, moved=4, gain_s=2.5, risk=0.25),
+    _group("f", "unknown"),
     _group("e", "ready", arrived=True, blocked_by=["never counted"]),
     _group("d", "ready", destination="cooperative", rank=1),
 ]
@@ -45,11 +46,11 @@ def test_verdicts_reasons_and_order(spark: SparkSession) -> None:
     assert (cooperative.destination, cooperative.groups, cooperative.verdicts) == (
         "cooperative",
         1,
-        (1, 0, 0),
+        (1, 0, 0, 0),
     )
     assert cooperative.reasons == ()
-    assert (consumer.destination, consumer.groups, consumer.arrived) == ("consumer", 5, 1)
-    assert consumer.verdicts == (1, 1, 2)
+    assert (consumer.destination, consumer.groups, consumer.arrived) == ("consumer", 6, 1)
+    assert consumer.verdicts == (1, 1, 2, 1)
     assert [(reason.rule, reason.level, reason.groups) for reason in consumer.reasons] == [
         ("regex", "blocker", 2),
         ("library", "blocker", 1),

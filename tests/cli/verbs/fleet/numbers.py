@@ -175,7 +175,7 @@ def _readiness(random: Random, names: list[str], destination: str) -> Readiness:
         destination=destination,
         groups=len(names),
         arrived=arrived,
-        verdicts=(len(names) - blocked - warnings - arrived, warnings, blocked),
+        verdicts=(len(names) - blocked - warnings - arrived, warnings, blocked - 1, 1),
         reasons=tuple(reasons),
         first=tuple(first),
     )

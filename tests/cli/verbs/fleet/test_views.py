@@ -72,7 +72,7 @@ def audit(**changes: Any) -> Audit:
     values: dict[str, Any] = {
         "audit": None,
         "groups": 3,
-        "verdicts": {"cooperative": {"arrived": 1, "ready": 2}, "consumer": {"blocked": 2, "ready": 1}},
+        "verdicts": {"cooperative": {"arrived": 1, "ready": 2}, "consumer": {"blocked": 1, "unknown": 2}},
         "blocked_by": {"cooperative": {}, "consumer": {"assignment-user-data": 2}},
         "first": {"cooperative": (RANKED,), "consumer": ()},
         "regexes": None,
