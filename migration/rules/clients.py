@@ -35,9 +35,7 @@ _REPLACED = (
 def about_unknown(groups: int) -> tuple[str, ...]:
     """What to do about all groups whose members run an unknown library, once."""
     return (
-        (f"the client library of {counted(groups, 'group')} is unknown. {NAME_THE_LIBRARY}",)
-        if groups
-        else ()
+        (f"the client library of {counted(groups, 'group')} is unknown", NAME_THE_LIBRARY) if groups else ()
     )
 
 
