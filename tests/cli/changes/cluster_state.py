@@ -1,46 +1,48 @@
 """What of a cluster Kohort can change, by the items of the journal."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from cli.journal.entry import ChangedItem, ItemKind, Value
 from cli.journal.reversible import NEVER
 from cli.sources.wire_source import WireSource
 from cli.verbs.features.listing import read_features
-from groups.listing import GroupFilter
+from groups.listing import GroupFilter, GroupType
 from groups.model import each_commit, partition_name
 from groups.settings import own_settings
 
 Key: TypeAlias = tuple[ItemKind, str | None, str]
 """Kind, group and target of an item."""
-State: TypeAlias = Mapping[Key, Value]
-VALUED = (ItemKind.OFFSET, ItemKind.SETTING, ItemKind.FEATURE)
-"""The kinds whose values are those of items; the others exist or not."""
+State: TypeAlias = Mapping[Key, Value | tuple[object, ...]]
+"""Of an offset also its leader epoch and metadata, of a group its type."""
 
 
-def state_of(source: WireSource, prefix: str) -> State:
-    """Groups whose names begin so with their members, offsets and settings, topics of such names, and features."""
+def state_of(source: WireSource, prefix: str, *, configured: Sequence[str]) -> State:
+    """Groups and topics whose names begin so, with members and offsets; settings of some groups; features."""
     is_ours = GroupFilter(has_name=lambda name: name.startswith(prefix))
     listed = source.select_groups(is_ours, described=False)
-    names = [group.id for group in listed.items]
-    described = source.describe(names, offsets=True)
+    described = source.describe([group.id for group in listed.items], offsets=True)
     assert (listed.problems, described.problems) == ((), ())
-    state: dict[Key, Value] = {
-        (ItemKind.TOPIC, prefix, topic): ""
-        for topic in source.client.metadata().topics
-        if topic.startswith(prefix)
-    }
+    topics = [topic for topic in source.client.metadata().topics if topic.startswith(prefix)]
+    state: dict[Key, Value | tuple[object, ...]] = {(ItemKind.TOPIC, prefix, topic): "" for topic in topics}
     for group in described.items:
-        state[ItemKind.GROUP, group.id, ""] = ""
+        is_streams = group.type is GroupType.STREAMS  # which is restored as a classic one
+        state[ItemKind.GROUP, group.id, ""] = (GroupType.CLASSIC if is_streams else group.type).value
         state |= {(ItemKind.MEMBER, group.id, member.id): "" for member in group.members}
         for place, commit in each_commit(group.offsets):
-            state[ItemKind.OFFSET, group.id, partition_name(place)] = commit.position
-    for name, settings in source.group_settings([prefix]).by_group.items():
-        state |= {
-            (ItemKind.SETTING, name, key): value for key, value in (own_settings(settings) or {}).items()
-        }
+            key = ItemKind.OFFSET, group.id, partition_name(place)
+            state[key] = commit.position, commit.leader_epoch, commit.metadata
+    for name, settings in source.group_settings(configured).by_group.items():
+        own = own_settings(settings) or {}
+        state |= {(ItemKind.SETTING, name, key): value for key, value in own.items()}
     features = read_features(source).by_name
     return state | {(ItemKind.FEATURE, None, name): one.finalized for name, one in features.items()}
+
+
+def value_of(state: State, item: ChangedItem) -> object:
+    """As the item has it, of an offset, a setting or a feature."""
+    value = state.get((item.kind, item.group, item.target))
+    return value[0] if isinstance(value, tuple) else value
 
 
 def differing(one: State, other: State) -> set[Key]:
@@ -56,5 +58,7 @@ def covers(items: Iterable[ChangedItem], key: Key) -> bool:
     )
 
 
-def restorable(state: State) -> State:
-    return {key: value for key, value in state.items() if key[0] not in NEVER}
+def restorable(state: State, items: Iterable[ChangedItem]) -> State:
+    """What an undo of these items restores: nothing of a group of which steps were made."""
+    steps = [item for item in items if item.kind is ItemKind.STEP]
+    return {key: value for key, value in state.items() if key[0] not in NEVER and not covers(steps, key)}

@@ -1,10 +1,7 @@
 """The changes that are killed: every command that writes an entry, with what must be there before it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from tests.cli.changes.playing import play
@@ -18,105 +15,78 @@ from wire.client.features import UPGRADE, update_features
 from wire.client.offsets import alter_share_group_offsets
 
 FEATURE = "transaction.version"
-EXECUTED = ("--execute", "--yes")
-Prepare = Callable[[Scene, ExitStack], object]
 
 
-@dataclass(frozen=True, kw_only=True)
-class KilledChange:
-    """A command line, from names of the scene. It is killed within `lasts_s`, or None: soon after its entry began."""
-
-    line: Callable[[Scene], Sequence[str | Path]]
-    prepare: Prepare
-    program: str = "kohort"
-    lasts_s: float | None = None
-    needs_kafka: bool = False
-
-    def command(self, scene: Scene) -> Sequence[str | Path]:
-        execution = EXECUTED if self.program == "kohort" else ()
-        return *self.line(scene), "--bootstrap-server", scene.bootstrap, *execution
-
-
-def _of(change: Change) -> KilledChange:
-    return KilledChange(
-        line=change.line, program=change.program, prepare=lambda scene, _: change.prepare(scene)
+def _line(text: str, prepare: Callable[[Scene], None], program: str = "kohort", **more: Any) -> Change:
+    return Change(
+        line=lambda scene: (text.format(group=scene.group, topic=scene.topic, directory=scene.directory),),
+        prepare=prepare,
+        program=program,
+        confirmation=("--execute", "--yes") if program == "kohort" else (),
+        **more,
     )
 
 
-def _line(text: str, prepare: Prepare, **more: Any) -> KilledChange:
-    def line(scene: Scene) -> Sequence[str]:
-        return (text.format(group=scene.group, topic=scene.topic),)
-
-    return KilledChange(line=line, prepare=prepare, **more)
-
-
-def _sharing(scene: Scene, _: ExitStack) -> None:
+def _sharing(scene: Scene) -> None:
     """A share group that begins at 3."""
     name = f"{scene.group}-share"
     altered = alter_share_group_offsets(scene.client, {name: {(scene.topic, 0): 3}})
     assert not any(altered.found[name].values()), altered
 
 
-def _streaming(scene: Scene, _: ExitStack) -> None:
+def _streaming(scene: Scene) -> None:
     """The group becomes one of Streams, without a member; it has committed 3."""
-    changelog = f"{scene.group}-store-changelog"
-    create_topics(scene.broker, {changelog: 1})
+    create_topics(scene.broker, {f"{scene.group}-store-changelog": 1})
     for epoch in (0, -1):
         beat = partial(streams_heartbeat, scene.client, scene.group, scene.topic, epoch)
         wait_until(beat, "the member is answered")
     scene.commit(3)
 
 
-def _application(scene: Scene, _: ExitStack) -> None:
+def _application(scene: Scene) -> None:
     create_topics(scene.broker, {f"{scene.group}-store-changelog": 1})
     scene.join()
 
 
-def _upgraded(scene: Scene, _: ExitStack) -> None:
+def _upgraded(scene: Scene) -> None:
     failure = update_features(scene.client, {FEATURE: 2}, UPGRADE, validate_only=False)
     assert failure is None, failure
 
 
-def _changed(scene: Scene, _: ExitStack) -> None:
+def _changed(scene: Scene) -> None:
     """Settings and offsets have been changed: what an undo restores in two parts."""
     played = play(*CHANGES["apply"].command(scene, 30))
     assert played.status == 0, played
 
 
-def _bridged(scene: Scene, _: ExitStack) -> None:
+def _bridged(scene: Scene) -> None:
     """A group whose leader writes user data. Its members do not rejoin, so the bridge waits for them."""
     group = RawGroup(broker=scene.broker, id=f"{scene.group}-raw", assignor="sticky", user_data=b"data")
     group.grow(2)
 
 
-def _planned(scene: Scene, stack: ExitStack) -> None:
+def _planned(scene: Scene) -> None:
     """Two consumers, a command that restarts them, and a plan."""
-    port, group, topic = scene.broker, f"{scene.group}-old", f"{scene.group}-orders"
-    create_topics(port, {topic: 2})
-    directory = scene.directory / scene.group
+    group, topic, directory = f"{scene.group}-old", f"{scene.group}-orders", scene.directory / scene.group
     directory.mkdir()
-    stack.enter_context(restarted_group(port, directory, group, topic, 2))
+    create_topics(scene.broker, {topic: 2})
+    scene.ends.enter_context(restarted_group(scene.broker, directory, group, topic, 2))
     target = "--to consumer --client librdkafka:2.15.0 --output yaml"
     made = play(f"plan {group} {target} -b {scene.bootstrap}")
     assert made.status == 0, made
     (directory / "plan.yaml").write_text(made.stdout)
 
 
-def _plan_and_hook(scene: Scene) -> tuple[str | Path, ...]:
-    directory = scene.directory / scene.group
-    return directory / "plan.yaml", "--restart", directory / "restart"
-
-
 _share = partial(_line, prepare=_sharing, needs_kafka=True)
 _share_tool = partial(_share, program="kohort-share-groups")
 _streams_tool = partial(_line, prepare=_streaming, program="kohort-streams-groups", needs_kafka=True)
-KILLED: Mapping[str, KilledChange] = {
-    **{name: _of(change) for name, change in CHANGES.items() if name != "fault"},
+KILLED: Mapping[str, Change] = {
+    **{name: change for name, change in CHANGES.items() if name != "fault"},
     "features": _line(f"features set {FEATURE}=1 --downgrade", _upgraded),
     "undo": _line("undo", _changed),
     "bridge": _line("bridge {group}-raw", _bridged, lasts_s=2),
-    "migrate": KilledChange(
-        line=lambda scene: ("migrate", *_plan_and_hook(scene), "--watch", "0"), prepare=_planned, lasts_s=12
+    "migrate": _line(
+        "migrate {directory}/{group}/plan.yaml --restart {directory}/{group}/restart --watch 0", _planned, lasts_s=12
     ),
     "the application's reset": _line(
         "--application-id {group} --input-topics {topic} --force", _application,

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ RECORDS = 20
 
 @dataclass(kw_only=True)
 class Port:
-    """A broker, as helpers of tests know one, at the port of a turnstile."""
+    """The broker behind a turnstile."""
 
     port: int
 
@@ -57,6 +57,8 @@ class Scene:
     """The API keys of the requests of the last run."""
     group: str = ""
     """The group of the present run: it has committed 3 in partition 0."""
+    ends: ExitStack = field(default_factory=ExitStack)
+    """Ends what was prepared for a run."""
 
     @property
     def bootstrap(self) -> str:
@@ -123,13 +125,15 @@ Effect = Callable[[Scene], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A command, and its effects by what says that they were made."""
+    """A command, and its effects by what says that they were made. `lasts_s`: about, None if it is short."""
 
     line: Callable[[Scene], Sequence[str | Path]]
-    effects: Mapping[str, Effect]
+    effects: Mapping[str, Effect] = field(default_factory=dict)
     prepare: Callable[[Scene], None] = lambda _: None
     program: str = "kohort"
     confirmation: tuple[str, ...] = ("--execute", "--yes")
+    lasts_s: float | None = None
+    needs_kafka: bool = False
 
     def command(self, scene: Scene, timeout_s: int) -> Sequence[str | Path]:
         limit = ("--timeout", str(timeout_s * 1000), "--bootstrap-server", scene.bootstrap)

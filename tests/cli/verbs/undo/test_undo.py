@@ -12,10 +12,8 @@ import pytest
 
 from cli.journal.entry import ChangedItem, ItemKind
 from cli.sources.wire_source import WireSource
-from cli.verbs.features.listing import read_features
-from groups.listing import GroupFilter, GroupType
-from groups.model import each_commit
-from groups.settings import own_settings
+from groups.listing import GroupType
+from tests.cli.changes.cluster_state import state_of
 from tests.cli.command import Answer
 from tests.cli.journal.entries import entry_of, write_journal
 from tests.cli.offset_rig import OffsetRig
@@ -53,23 +51,7 @@ class UndoRig:
 
     def dump(self) -> object:
         """Everything that Kohort can change: groups, their offsets and settings, and features."""
-        listed = self.source.select_groups(
-            GroupFilter(has_name=lambda name: name.startswith(self.prefix)), described=False
-        )
-        names = [group.id for group in listed.items]
-        described = self.source.describe(names, offsets=True)
-        assert (listed.problems, described.problems) == ((), ())
-        settings = self.source.group_settings([f"{self.prefix}-a", f"{self.prefix}-b"]).by_group
-        return {
-            "groups": {group.id: (group.type, group.state) for group in described.items},
-            "offsets": {
-                (group.id, place): (commit.offset, commit.leader_epoch, commit.metadata)
-                for group in described.items
-                for place, commit in each_commit(group.offsets)
-            },
-            "settings": {group: own_settings(configs) for group, configs in settings.items()},
-            "features": {name: one.finalized for name, one in read_features(self.source).by_name.items()},
-        }
+        return state_of(self.source, self.prefix, configured=[f"{self.prefix}-a", f"{self.prefix}-b"])
 
     def run(self, line: str, *more: str | Path) -> Answer:
         words = line.format(a=f"{self.prefix}-a", b=f"{self.prefix}-b", topic=self.topic)
