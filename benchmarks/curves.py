@@ -1,4 +1,4 @@
-"""Curves of seconds and memory over a number of groups, as one SVG: a small plot per command, both axes logarithmic."""
+"""Curves of processor seconds and memory over a number of groups, as one SVG: a small plot per command."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ _COLUMNS, _WIDTH, _HEIGHT = 4, 232, 132
 _LEFT, _RIGHT, _TOP, _BOTTOM = 36, 62, 22, 18
 _GROUPS = (100, 50_000)
 _DECADES = range(-1, 4)  # 0.1 s and 10 MiB to 1,000 s and 100,000 MiB
-_MIB = 100  # so many are drawn as high as a second
+_MIB = 100  # drawn at the height of one second
 _STYLE = (
     "text{font:11px sans-serif;fill:#24292f}.name{font-weight:bold}.faint{fill:#6e7781;font-size:9px}"
     "path,path.s,path.m{fill:none;stroke-width:1.5}.grid{stroke:#d0d7de;stroke-width:.5}"
@@ -42,11 +42,10 @@ def draw_curves(curves: Sequence[Curve]) -> str:
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_COLUMNS * _WIDTH} {20 + rows * _HEIGHT}" role="img">\n'
-        f"<title>Seconds and memory of commands as the number of groups grows</title>\n<style>{_STYLE}</style>\n"
-        '<text x="6" y="14"><tspan class="s">seconds, solid</tspan>; <tspan class="m">MiB, dashed</tspan>; dotted: '
-        "growth with the number of groups. Both axes are logarithmic; a gap divides Kafka and kohort serve.</text>\n"
-        + "\n".join(shapes)
-        + "\n</svg>\n"
+        f"<title>Processor time and memory of commands as the number of groups grows</title>\n<style>{_STYLE}</style>\n"
+        '<text x="6" y="14"><tspan class="s">processor seconds, solid</tspan>; <tspan class="m">MiB, dashed</tspan>; '
+        "dotted: growth with the number of groups. Both axes are logarithmic. Until 10,000: Kafka; then kohort serve."
+        "</text>\n" + "\n".join(shapes) + "\n</svg>\n"
     )
 
 
@@ -62,7 +61,7 @@ def _plot(title: str, curves: Sequence[Curve]) -> Iterator[str]:
     yield f'<path class="linear" d="M{_x(100)} {_y(0.1)}L{_x(50_000)} {_y(50)}"/>'
     ends: dict[str, tuple[float, str]] = {}
     for curve in curves:
-        for style, column, factor, unit in (("s", 0, 1, "s"), ("m", 2, 1 / _MIB, "MiB")):
+        for style, column, factor, unit in (("s", 1, 1, "s"), ("m", 2, 1 / _MIB, "MiB")):
             places = [(_x(groups), _y(values[column] * factor)) for groups, values in curve.points]
             yield f'<path class="{style}" d="M' + "L".join(f"{x} {y}" for x, y in places) + '"/>'
             value = curve.points[-1][1][column]

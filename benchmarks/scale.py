@@ -20,7 +20,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -82,8 +81,10 @@ def head(cluster: Cluster) -> Sequence[Usage]:
         for _ in range(3):
             output.readline()
         lines_s = time.perf_counter() - began_s
-    ended = Usage(*run.wait(range(-64, 256)))
-    return [ended._replace(wall_s=lines_s), ended]
+        task = Path(f"/proc/{run.process.pid}/task/{run.process.pid}")
+        pid = int((task / "children").read_text())
+        lines = Usage(lines_s, processor_s(pid), memory_mib(pid, "VmHWM"))
+    return [lines, Usage(*run.wait())]
 
 
 def top(cluster: Cluster) -> Sequence[Usage]:
@@ -144,25 +145,17 @@ ANCHORS = {"list": "Kafka's tool --list", "describe --all-groups": "Kafka's tool
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument(
-        "--sizes", default="100,1000,10000", help="numbers of groups on Kafka, or on --broker"
-    )
+    parser.add_argument("--sizes", default="100,1000,10000", help="numbers of groups on Kafka or --broker")
     parser.add_argument("--served", default="10000,50000", help="numbers of groups on kohort serve")
     parser.add_argument("--commands", default=",".join(MEASURES))
     parser.add_argument("--broker", help="a broker that was loaded before")
     parser.add_argument("--keep", action="store_true", help="keep the broker")
-    parser.add_argument(
-        "--anchor", action="store_true", help=f"Kafka's tool on more than {ANCHORED:,} groups too"
-    )
+    parser.add_argument("--anchor", action="store_true", help="describe all groups with Kafka's tool too")
     parser.add_argument("--results", type=Path, help="a file to which the figures are added")
     parser.add_argument("--picture", type=Path, help="draw the curves into this file")
     options = parser.parse_args()
     sizes, served = ([int(one) for one in text.split(",") if one] for text in (options.sizes, options.served))
-    names = options.commands.split(",")
-    results: Results = {}
-    if options.results and options.results.exists():
-        read = json.loads(options.results.read_text())
-        results = {title: {place: Usage(*one) for place, one in row.items()} for title, row in read.items()}
+    results = read_results(options.results)
     with tempfile.TemporaryDirectory() as directory:
         for server, numbers in (("Kafka", sizes), ("serve", served)):
             if not numbers:
@@ -173,21 +166,29 @@ def main() -> None:
                     scratch.mkdir()
                     cluster = Cluster(server=server, bootstrap=bootstrap, groups=groups, scratch=scratch)
                     load(cluster)
-                    for name in names:
-                        if server == "serve" and name in KAFKA_ONLY:
-                            continue
-                        if name == "tool-describe" and groups > ANCHORED and not options.anchor:
-                            continue
-                        measure(name, cluster, results)
+                    for name in options.commands.split(","):
+                        is_long = name == "tool-describe" and groups > ANCHORED and not options.anchor
+                        if not is_long and (server == "Kafka" or name not in KAFKA_ONLY):
+                            measure(name, cluster, results)
                         if options.results:
                             options.results.write_text(json.dumps(results))
                 if options.keep:
-                    print(f"BROKER={bootstrap} has {max(numbers):,} groups; Ctrl-C ends it", flush=True)
-                    with suppress(KeyboardInterrupt):
-                        signal.pause()
+                    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+                    print(
+                        f"BROKER={bootstrap} has {max(numbers):,} groups; kill {os.getpid()} ends it",
+                        flush=True,
+                    )
+                    signal.sigwait({signal.SIGTERM})
+    titles = (title for shown_as, _ in MEASURES.values() for title in shown_as)
+    results = {title: results[title] for title in titles if title in results}
     print_table(results)
     if options.picture:
         options.picture.write_text(draw_curves(curves(results)))
+
+
+def read_results(file: Path | None) -> Results:
+    read = json.loads(file.read_text()) if file and file.exists() else {}
+    return {title: {place: Usage(*one) for place, one in row.items()} for title, row in read.items()}
 
 
 def measure(name: str, cluster: Cluster, results: Results) -> None:
