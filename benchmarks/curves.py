@@ -66,11 +66,11 @@ def _plot(title: str, curves: Sequence[Curve]) -> Iterator[str]:
             yield f'<path class="{style}" d="M' + "L".join(f"{x} {y}" for x, y in places) + '"/>'
             value = curve.points[-1][1][column]
             ends[style] = places[-1][1], f"{value:,.{0 if value >= 10 else 1}f} {unit}"
-    apart = max(0.0, 11 - abs(ends["s"][0] - ends["m"][0])) / 2
-    for style, other in (("s", "m"), ("m", "s")):
+    upper, lower = sorted(ends, key=lambda style: ends[style][0])
+    apart = max(0.0, 11 - (ends[lower][0] - ends[upper][0])) / 2
+    for style, shift in ((upper, -apart), (lower, apart)):
         y, text = ends[style]
-        y += apart if y > ends[other][0] else -apart
-        yield f'<text class="{style}" x="{_WIDTH - _RIGHT + 3}" y="{y + 4:.1f}">{text}</text>'
+        yield f'<text class="{style}" x="{_WIDTH - _RIGHT + 3}" y="{y + shift + 4:.1f}">{text}</text>'
 
 
 def _x(groups: int) -> float:
