@@ -25,17 +25,23 @@ CLUSTER: ContextVar[str] = ContextVar("cluster", default="")  # The one of sever
 
 
 def emit(document: Document, options: OutputOptions, status: ExitStatus = ExitStatus.DONE) -> None:
-    """Print data to stdout and errors to stderr, and exit; errors set the status, by `status_of`; REFUSED stays."""
-    for remark in document.remarks:
+    """Print data to stdout and errors to stderr, and exit; errors set the status, by `status_of`; REFUSED stays. A long
+    answer is read meanwhile: what is found then is printed after it."""
+    late = [] if document.late is None else document.late.remarks
+    found = len(late)
+    for remark in (*document.remarks, *late):
         notice(remark)
     document = arranged(document, options)
     # Headings without rows would look like an answer; a document for programs also contains the errors.
     if options.output in FOR_PROGRAMS or not document.errors or document.rows_or_text:
         write_out(lambda stream: render(document, options.output, stream))
-    for error in document.errors:
+    for remark in late[found:]:
+        notice(remark)
+    errors = document.all_errors
+    for error in errors:
         notice(f"{safe_text(error.subject)}: {error.message}")
-    if document.errors and status is not ExitStatus.REFUSED:
-        status = status_of(document.errors, shown=bool(document.rows_or_text or document.data.get("groups")))
+    if errors and status is not ExitStatus.REFUSED:
+        status = status_of(errors, shown=bool(document.rows_or_text or document.data.get("groups")))
     if status is not ExitStatus.DONE:
         raise typer.Exit(int(status))
 
@@ -182,16 +188,14 @@ def render(document: Document, output: OutputFormat, stream: TextIO) -> None:
 
             render_table(document, stream)
         case OutputFormat.JSON:
-            import json
+            from cli.render.json_text import json_text
 
-            indent = 2 if stream.isatty() else None
-            # dumps, unlike dump, runs in C from end to end.
-            stream.write(json.dumps(document.as_data(), ensure_ascii=False, indent=indent) + "\n")
+            stream.writelines(json_text(document.items(), indent=2 if stream.isatty() else None))
         case OutputFormat.YAML:
             from groups.yaml_files import yaml_lines
 
             _escape(stream, "backslashreplace")  # YAML's escapes, unlike JSON's, have no surrogate pairs
-            stream.writelines(yaml_lines(document.as_data()))
+            stream.writelines(yaml_lines(document.items()))
         case OutputFormat.CSV:
             from cli.render.csv_tables import render_csv
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -18,7 +18,7 @@ from cli.progress import Spinner
 from cli.render.cells import safe_text
 from cli.sources.source import ReadResult, Source
 from cli.usage_errors import pattern_hint
-from groups.listing import Cause, GroupFilter, GroupState, GroupType, Problem
+from groups.listing import Cause, GroupFilter, GroupListing, GroupState, GroupType, Problem
 from wire.errors import WireError
 from wire.suggestion import SIMILAR, did_you_mean
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_SUGGESTIONS = 3
+_FIRST_PART, _MOST_IN_PART = 50, 5_000
+_OFFSETS_IN_PART = 50_000
+"""How many groups, and about how many committed offsets, are read at a time."""
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
 
 META_PROPERTIES = "meta.properties"  # The first entries of a coordinator's data directory
@@ -264,10 +267,20 @@ def choose_groups(source: Source, selection: SelectionOptions) -> tuple[list[str
     if selection.topics:
         read = describe_chosen(source, selection, offsets=True)
         return [group.id for group in read.items], read.problems
-    return _chosen_by_list(source, selection)
+    chosen = _chosen_by_list(source, selection)
+    return [*chosen.groups], chosen.problems
 
 
-def _chosen_by_list(source: Source, selection: SelectionOptions) -> tuple[list[str], tuple[Problem, ...]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chosen:
+    """Selected groups, in their order; with their listings, unless they are named and nothing else is asked of them."""
+
+    groups: Sequence[str]
+    problems: tuple[Problem, ...] = ()
+    listed: Mapping[str, GroupListing] = field(default_factory=dict)
+
+
+def _chosen_by_list(source: Source, selection: SelectionOptions) -> _Chosen:
     """The selected groups, without the filter by topic, which requires a description."""
     named = list(dict.fromkeys(selection.groups or ()))
     ways = sum([bool(named), selection.match is not None, selection.all_groups])
@@ -282,16 +295,15 @@ def _chosen_by_list(source: Source, selection: SelectionOptions) -> tuple[list[s
         )
     filters = group_filter(selection)
     if named:
-        return _named(source, named, filters) if filters != GroupFilter() else (named, ())
+        return _named(source, named, filters) if filters != GroupFilter() else _Chosen(groups=named)
     listed = source.select_groups(filters, described=False)
     if not listed.items and not listed.problems:
         raise _none_found(source, selection)
-    return [group.id for group in listed.items], listed.problems
+    by_id = {group.id: group for group in listed.items}
+    return _Chosen(groups=[*by_id], problems=listed.problems, listed=by_id)
 
 
-def _named(
-    source: Source, named: Sequence[str], filters: GroupFilter
-) -> tuple[list[str], tuple[Problem, ...]]:
+def _named(source: Source, named: Sequence[str], filters: GroupFilter) -> _Chosen:
     """The named groups that pass a filter, and a problem for each of the others."""
     listed = source.select_groups(GroupFilter(has_name=frozenset(named).__contains__), described=True)
     rows = {group.id: group for group in listed.items}
@@ -308,16 +320,15 @@ def _named(
             problems.append(Problem(subject=name, message=why_not, cause=cause, group=name))
         elif name in rows:
             chosen.append(name)
-    return chosen, tuple(problems)
+    return _Chosen(groups=chosen, problems=tuple(problems), listed=rows)
 
 
 def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: bool) -> ReadResult[Group]:
     """The selected groups, and problems of reading them or the list."""
-    chosen, problems = _chosen_by_list(source, selection)
     topics, unused_for = split_list(selection.topics), selection.unused_for
-    read = source.describe(chosen, offsets=offsets or bool(topics) or unused_for is not None)
-    missed = without_deleted_groups(read.problems, named=bool(selection.groups))
-    read = replace(read, problems=with_close_names(source, problems + missed))
+    chosen = _chosen_by_list(source, selection)
+    with_offsets = offsets or bool(topics) or unused_for is not None
+    read = _described(source, chosen, named=bool(selection.groups), offsets=with_offsets)
     if unused_for is not None:
         from cli.unused import unused_groups
 
@@ -335,6 +346,34 @@ def describe_chosen(source: Source, selection: SelectionOptions, *, offsets: boo
     if offsets:
         return readers
     return replace(readers, items=tuple(replace(group, offsets=None) for group in readers.items))
+
+
+def describe_in_parts(source: Source, selection: SelectionOptions) -> Iterator[ReadResult[Group]]:
+    """The selected groups with their committed offsets, and problems, some groups at a time. Groups that are named, or
+    chosen by what only their description shows, are one part."""
+    if selection.groups or selection.topics or selection.unused_for is not None:
+        yield describe_chosen(source, selection, offsets=True)
+        return
+    chosen = _chosen_by_list(source, selection)
+    at, size, offsets = 0, _FIRST_PART, 0
+    while at == 0 or at < len(chosen.groups):
+        part = replace(
+            chosen, groups=chosen.groups[at : at + size], problems=chosen.problems if at == 0 else ()
+        )
+        read = _described(source, part, named=False, offsets=True)
+        yield read
+        at += size
+        offsets += sum(len(commits) for group in read.items for commits in (group.offsets or {}).values())
+        size = min(_MOST_IN_PART, max(_FIRST_PART, at * _OFFSETS_IN_PART // max(offsets, 1)))
+
+
+def _described(source: Source, chosen: _Chosen, *, named: bool, offsets: bool) -> ReadResult[Group]:
+    if chosen.listed:
+        read = source.describe_listed([chosen.listed[group] for group in chosen.groups], offsets=offsets)
+    else:
+        read = source.describe(chosen.groups, offsets=offsets)
+    missed = without_deleted_groups(read.problems, named=named)
+    return replace(read, problems=with_close_names(source, chosen.problems + missed))
 
 
 def _none_found(source: Source, selection: SelectionOptions) -> NoGroupFound:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from groups import model
+from groups.commits import Commits
 from groups.connect import CONNECT, assigned_worker, common_leader
 from groups.election import SCHEMA_REGISTRY, candidate
 from groups.listing import MALFORMED, state_of
@@ -16,6 +18,7 @@ from wire.errors import ErrorCode, Failure, refusal
 from wire.messages.connect_protocol import read_worker_assignment, read_worker_state
 from wire.messages.embedded_protocol import read_assignment, read_subscription
 from wire.messages.reader import DecodeError
+from wire.messages.rows import columns_of
 from wire.uuids import format_uuid
 
 if TYPE_CHECKING:
@@ -218,31 +221,47 @@ def _partitions(assignment: Assignment) -> model.Partitions:
 
 def committed_offsets(group: Fetched) -> tuple[model.Offsets, dict[tuple[str, int], Failure]]:
     """The committed offsets of a group from an OffsetFetch response, and the partitions that could not be read."""
-    offsets: dict[str, dict[int, model.CommittedOffset]] = {}
+    offsets: dict[str, Mapping[int, model.CommittedOffset]] = {}
     failed: dict[tuple[str, int], Failure] = {}
     for topic in group.topics:
-        read = offsets.setdefault(topic.name, {})
-        for partition in topic.partitions:
-            number, epoch = partition.partition_index, partition.committed_leader_epoch
-            if partition.error_code:
-                failed[topic.name, number] = refusal(partition.error_code)
-            else:
-                read[number] = model.CommittedOffset(
-                    offset=partition.committed_offset,
-                    leader_epoch=None if epoch < 0 else epoch,
-                    metadata=partition.metadata or "",
-                )
-    return {topic: read for topic, read in offsets.items() if read}, failed
+        numbers, committed, epochs, metadata, errors = columns_of(
+            topic.partitions,
+            "partition_index",
+            "committed_offset",
+            "committed_leader_epoch",
+            "metadata",
+            "error_code",
+        )
+        if any(errors):
+            failed |= {
+                (topic.name, number): refusal(error)
+                for number, error in zip(numbers, errors, strict=True)
+                if error
+            }
+            read = [not error for error in errors]
+            numbers, committed, epochs, metadata = (
+                tuple(compress(column, read)) for column in (numbers, committed, epochs, metadata)
+            )
+        if None in metadata:
+            metadata = tuple(text or "" for text in metadata)
+        if numbers:
+            commits = Commits(numbers, committed, epochs, metadata)
+            offsets[topic.name] = {**offsets[topic.name], **commits} if topic.name in offsets else commits
+    return offsets, failed
 
 
 def pending_places(group: Fetched) -> set[tuple[str, int]]:
     """The partitions in an OffsetFetch response with an offset in an open transaction."""
-    return {
-        (topic.name, partition.partition_index)
-        for topic in group.topics
-        for partition in topic.partitions
-        if partition.error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT
-    }
+    places = set()
+    for topic in group.topics:
+        numbers, errors = columns_of(topic.partitions, "partition_index", "error_code")
+        if any(errors):
+            places |= {
+                (topic.name, number)
+                for number, error in zip(numbers, errors, strict=True)
+                if error == ErrorCode.UNSTABLE_OFFSET_COMMIT
+            }
+    return places
 
 
 def share_offsets(

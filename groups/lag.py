@@ -18,9 +18,11 @@ computes with offsets alone, which gives bounds; a `NextRecord`, which costs a f
 at all. Offsets of a log are its start, last stable offset and end (high watermark).
 """
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import NamedTuple, Self, TypeAlias
 
+from groups.commits import commit_columns
 from groups.model import NOTHING_COMMITTED, CommittedOffset, Group, Member, Topic
 from groups.times import duration_text, format_moment
 from groups.use import unsubscribed_topics
@@ -183,47 +185,54 @@ def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionL
 
 def each_once(rows: Iterable[PartitionLag]) -> list[PartitionLag]:
     """One row for each partition, for sums: members of a share group own the same partitions, each in its own row."""
-    return list({(row.topic, row.partition): row for row in rows}.values())
-
-
-_NOTHING = CommittedOffset(offset=None)
+    listed = list(rows)
+    if all(row.member is None for row in listed):
+        return listed
+    return list({(row.topic, row.partition): row for row in listed}.values())
 
 
 def _of_topic(
     group: Group,
     topics: Mapping[str, Topic],
     topic: str,
-    partitions: Iterable[int],
+    partitions: Sequence[int],
     member: Member | None,
     *,
     is_subscribed: bool = True,
-) -> list[PartitionLag]:
-    committed = (group.offsets or {}).get(topic, {})
+) -> Iterable[PartitionLag]:
+    commits = commit_columns((group.offsets or {}).get(topic, {}), partitions)
     log = topics.get(topic)
-    ends = (log and log.end_offsets) or {}
-    starts = (log and log.start_offsets) or {}
-    stable = (log and log.stable_offsets) or {}
-    rows = []
-    for partition in partitions:
-        offset, end = committed.get(partition, _NOTHING), ends.get(partition)
-        rows.append(
-            PartitionLag(
-                topic,
-                partition,
-                offset.position,
-                end,
-                lag_of(offset, end),
-                offset.leader_epoch,
-                offset.metadata,
-                member,
-                offset.timestamp,
-                log_start=starts.get(partition),
-                stable=stable.get(partition),
-                is_counted=offset.lag is not None,
-                is_subscribed=is_subscribed,
-            )
+    starts, stable, ends = (
+        [*map((known or {}).get, partitions)]
+        for known in (
+            (None,) * 3 if log is None else (log.start_offsets, log.stable_offsets, log.end_offsets)
         )
-    return rows
+    )
+    lags = [
+        records_between(offset, end) if counted is None else counted
+        for offset, end, counted in zip(commits.positions, ends, commits.lags, strict=True)
+    ]
+    return map(
+        PartitionLag._make,
+        zip(
+            repeat(topic),
+            partitions,
+            commits.positions,
+            ends,
+            lags,
+            commits.leader_epochs,
+            commits.metadata,
+            repeat(member),
+            commits.timestamps,
+            repeat(None),  # lag_ms
+            starts,
+            stable,
+            repeat(None),  # next_record
+            [counted is not None for counted in commits.lags],
+            repeat(is_subscribed),
+            strict=False,  # some repeat without an end
+        ),
+    )
 
 
 def with_next_records(rows: Iterable[PartitionLag], records: NextRecords, now_ms: int) -> list[PartitionLag]:
@@ -241,16 +250,47 @@ def _with_next_record(row: PartitionLag, records: NextRecords, now_ms: int) -> P
     return row if known is None else row._replace(lag_ms=known.age_ms(now_ms))
 
 
+class LongestLag(NamedTuple):
+    """The longest lag time of some rows. Topics that no member reads count if there are no others."""
+
+    is_subscribed: bool = False
+    known_ms: int | None = None
+    is_behind: bool = False  # Whether any has lag
+    is_behind_known: bool = False  # Whether the lag time of any of these is known
+
+    @classmethod
+    def of(cls, rows: Iterable[PartitionLag]) -> Self:
+        listed = list(rows)
+        subscribed = [row for row in listed if row.is_subscribed]
+        times = [(row.lag_ms, bool(row.unread)) for row in subscribed or listed if row.lag is not None]
+        known = [time_ms for time_ms, _ in times if time_ms is not None]
+        behind = [time_ms for time_ms, is_behind in times if is_behind]
+        is_known = any(time_ms is not None for time_ms in behind)
+        return cls(bool(subscribed), max(known, default=None), bool(behind), is_known)
+
+    def with_(self, other: Self) -> Self:
+        """The longest of the rows of both."""
+        if self.is_subscribed != other.is_subscribed:
+            return self if self.is_subscribed else other
+        known = [time_ms for time_ms in (self.known_ms, other.known_ms) if time_ms is not None]
+        return self._replace(
+            known_ms=max(known, default=None),
+            is_behind=self.is_behind or other.is_behind,
+            is_behind_known=self.is_behind_known or other.is_behind_known,
+        )
+
+    @property
+    def ms(self) -> int | None:
+        """None if it is not known for any with lag: the zeros of the others would look like no lag."""
+        return None if self.is_behind and not self.is_behind_known else self.known_ms
+
+
+NO_LAG = LongestLag()
+
+
 def longest_lag_ms(rows: Iterable[PartitionLag]) -> int | None:
     """The longest known; None if it is not known for any with lag. Topics that no member reads count if alone."""
-    listed = list(rows)
-    rows = [row for row in listed if row.is_subscribed] or listed
-    times = [(row.lag_ms, bool(row.unread)) for row in rows if row.lag is not None]
-    known = [time_ms for time_ms, _ in times if time_ms is not None]
-    lags = [time_ms for time_ms, is_behind in times if is_behind]
-    if lags and all(time_ms is None for time_ms in lags):
-        return None  # the zeros of the others would look like no lag
-    return max(known, default=None)
+    return LongestLag.of(rows).ms
 
 
 def unread_offsets(groups: Iterable[Iterable[PartitionLag]]) -> dict[tuple[str, int], set[int]]:

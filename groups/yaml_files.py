@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Self
@@ -239,21 +239,22 @@ class _Events:
         return self.words.setdefault(text, text) if len(text) <= _LONGEST_WORD else text
 
 
-def yaml_lines(tree: Mapping[Any, object]) -> Iterator[str]:
-    """The lines of a YAML document that any YAML 1.1 or 1.2 reader reads as the same values."""
-    return _lines(tree, 0)
+def yaml_lines(tree: Mapping[Any, object] | Iterable[tuple[Any, object]]) -> Iterator[str]:
+    """The lines of a YAML document that any YAML 1.1 or 1.2 reader reads as the same values. Fields may be given one by
+    one, and entries as a sequence that is computed when it is read."""
+    return _lines(tree.items() if isinstance(tree, Mapping) else tree, 0)
 
 
-def _lines(value: Mapping[object, object], depth: int) -> Iterator[str]:
+def _lines(fields: Iterable[tuple[object, object]], depth: int) -> Iterator[str]:
     indent = "  " * depth
-    for key, item in value.items():
+    for key, item in fields:
         if item and depth < _BLOCK_DEPTH and isinstance(item, dict) and _wants_block(item):
             yield f"{_key(key, indent)}:\n"
-            yield from _lines(item, depth + 1)
-        elif item and isinstance(item, list) and isinstance(item[0], dict):
+            yield from _lines(item.items(), depth + 1)
+        elif item and isinstance(item, Sequence) and isinstance(item[0], dict):
             yield f"{_key(key, indent)}:\n"
             for entry in item:
-                lines = "".join(_lines(entry, depth + 2))
+                lines = "".join(_lines(entry.items(), depth + 2))
                 yield f"{indent}  - {lines.lstrip()}"
         else:
             yield f"{_key(key, indent)}: {_flow(item)}\n"

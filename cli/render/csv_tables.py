@@ -12,6 +12,7 @@ from cli.errors import UsageError
 from cli.render.cells import Cell, Duration, cell_text
 from cli.render.document import Block, Document, Table
 from cli.render.output_format import Shape, SortKey
+from cli.render.streamed import Streamed
 from wire.suggestion import did_you_mean
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r].")
@@ -82,7 +83,12 @@ def _shaped(block: Block, shape: Shape) -> Block | None:
         return None
     columns = tuple(table.columns[index] for index in places)
     cells = itemgetter(*places, places[-1])  # the last one twice: with one place, there is no tuple
-    return replace(table, columns=columns, rows=[cells(row)[:-1] for row in table.rows])
+
+    def chosen(row: Sequence[Cell]) -> Sequence[Cell]:
+        return tuple(cells(row)[:-1])
+
+    rows = table.rows.mapped(chosen) if isinstance(table.rows, Streamed) else [*map(chosen, table.rows)]
+    return replace(table, columns=columns, rows=rows)
 
 
 def _position(table: Table, name: str) -> int | None:
@@ -97,7 +103,7 @@ def _position(table: Table, name: str) -> int | None:
 
 
 def _sorted(table: Table, keys: Sequence[SortKey]) -> Sequence[Sequence[Cell]]:
-    rows = table.rows
+    rows = list(table.rows) if keys else table.rows
     for key in reversed(keys):
         if (index := _position(table, key.column)) is not None:
             known = [row for row in rows if row[index] is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -148,6 +148,14 @@ class DeferredRows(_Computed[Sequence[Cell]], Sequence[Sequence[Cell]]):
     """Rows that are computed when they are read: a document for programs needs none of them."""
 
 
+@dataclass(slots=True)
+class Late:
+    """What is found while the rows of a long answer are written; complete after the last one."""
+
+    remarks: list[str] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
+
+
 Block: TypeAlias = Table | Heading | Text | Item | Code | Checklist | Bullets | Plot | Details | Picture
 
 IN_A_PIPE = "a pipe (| cat)"
@@ -164,6 +172,7 @@ class Document:
     errors: tuple[Problem, ...] = ()
     remarks: tuple[str, ...] = ()  # Notices for a person, in addition to the data
     text: Sequence[Block] | None = None  # The blocks printed as text, if they are shorter than those of pages
+    late: Late | None = None  # Of an answer that is still being read
     more: str = IN_A_PIPE
     """How to see ids in full that a terminal shortens; empty if it must not shorten them."""
 
@@ -176,10 +185,20 @@ class Document:
         """Whether there is anything for people to read: more than headings of empty tables."""
         return any(not isinstance(block, Table) or block.rows for block in self.blocks)
 
+    @property
+    def all_errors(self) -> tuple[Problem, ...]:
+        return self.errors if self.late is None else (*self.errors, *self.late.errors)
+
     def as_data(self) -> dict[str, Any]:
         """The JSON document, schema in docs/schemas."""
-        errors = [fields(error, "subject", "message") for error in self.errors]
-        return {"kohort": FORMAT_VERSION, "command": self.command, **self.data, "errors": errors}
+        return dict(self.items())
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """The fields of the JSON document, in order: each is computed after those before it were written."""
+        yield from (("kohort", FORMAT_VERSION), ("command", self.command))
+        for name, value in self.data.items():
+            yield name, dict(value) if isinstance(value, Deferred) else value
+        yield "errors", [fields(error, "subject", "message") for error in self.all_errors]
 
 
 def columns(*names: str) -> tuple[Column, ...]:

@@ -2,7 +2,8 @@
 formatted one column at a time: a million of them take seconds."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from types import NoneType
 from typing import TextIO
 
@@ -11,10 +12,9 @@ from cli.render.color import has_color, text_lines
 from cli.render.document import Block, Document, Table
 from cli.render.layout import TEXT_WIDTH, block_lines, document_lines, is_parted, table_pieces
 from cli.render.layout import column_lines as colored_lines
+from cli.render.streamed import MOST_ROWS, Streamed
 
 USUAL_WIDTH = 80
-MOST_ROWS = 5_000
-"""The most rows of a table that are fitted to a terminal and colored, which takes half a second."""
 
 
 def render_table(document: Document, stream: TextIO) -> None:
@@ -48,7 +48,16 @@ def _block_lines(block: Block, *, color: bool) -> Iterable[str]:
     if color:
         pieces = table_pieces(block)
         return text_lines(colored_lines(block.columns, pieces, with_heads=block.header), color=True)
+    if isinstance(block.rows, Streamed) and not block.rows.is_complete:
+        return _lines_of_chunks(block, block.rows)
     return (line + "\n" for line in column_lines(block))
+
+
+def _lines_of_chunks(table: Table, rows: Streamed) -> Iterator[str]:
+    """The columns are as wide as the first rows need, and wider from the first row on that needs more."""
+    widths: list[int] = []
+    for chunk in rows.chunks():
+        yield "\n".join([*column_lines(replace(table, rows=chunk), widths), ""])
 
 
 def column_lines(table: Table, widths: list[int] | None = None) -> Iterable[str]:

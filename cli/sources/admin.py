@@ -238,7 +238,7 @@ class AdminSource(LiveSource):
         ]
         return ReadResult(tuple(sorted(listings, key=lambda listing: listing.id)), tuple(problems))
 
-    def _described(self, groups: Sequence[str]) -> ReadResult[model.Group]:
+    def _described(self, groups: Sequence[str], _types: object) -> ReadResult[model.Group]:
         """Classic and consumer groups, without epochs, subscriptions and user data."""
         if not groups:
             return ReadResult(())

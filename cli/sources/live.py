@@ -54,7 +54,8 @@ class LiveSource(Source):
         """The groups on every broker that answers; may include some that the filter excludes."""
 
     @abstractmethod
-    def _described(self, groups: Sequence[str]) -> ReadResult[Group]: ...
+    def _described(self, groups: Sequence[str], types: Mapping[str, GroupType]) -> ReadResult[Group]:
+        """The groups; `types` are those of all of them if they were just listed, or empty."""
 
     @abstractmethod
     def committed(self, groups: Sequence[Group]) -> Committed:
@@ -90,9 +91,16 @@ class LiveSource(Source):
         return replace(listed, items=tuple(filter(query.passes, listed.items)))
 
     def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
-        described = self._described(groups)
-        if not offsets:
-            return described
+        described = self._described(groups, {})
+        return self._with_offsets(described) if offsets else described
+
+    def describe_listed(self, listed: Sequence[GroupListing], *, offsets: bool) -> ReadResult[Group]:
+        described = self._described(
+            [group.id for group in listed], {group.id: group.type for group in listed}
+        )
+        return self._with_offsets(described) if offsets else described
+
+    def _with_offsets(self, described: ReadResult[Group]) -> ReadResult[Group]:
         committed, pending, problems = self.committed(described.items)
         items = tuple(
             replace(group, offsets=committed.get(group.id), pending=pending.get(group.id))

@@ -199,10 +199,11 @@ def offsets_of(
     offsets: dict[str, Offsets] = {}
     for name, group in answers.found.items():
         read, failed = position(group)
-        known = {topic: dict(partitions) for topic, partitions in read.items()}
+        unread: dict[str, dict[int, CommittedOffset]] = {}
         for topic, partition in failed:
-            known.setdefault(topic, {})[partition] = CommittedOffset(offset=None)
-        offsets[name] = known
+            unread.setdefault(topic, {})[partition] = CommittedOffset(offset=None)
+        partly = {topic: {**read.get(topic, {}), **partitions} for topic, partitions in unread.items()}
+        offsets[name] = {**read, **partly}
         problems += [
             problem_of(f"{name}, {topic}-{partition}", failure, group=name)
             for (topic, partition), failure in failed.items()

@@ -109,6 +109,10 @@ class Source(ABC):
     def describe(self, groups: Sequence[str], *, offsets: bool) -> ReadResult[Group]:
         """The named groups, in the given order; with committed offsets if requested."""
 
+    def describe_listed(self, listed: Sequence[GroupListing], *, offsets: bool) -> ReadResult[Group]:
+        """`describe` of groups that were just listed: a live cluster is not asked for their types again."""
+        return self.describe([group.id for group in listed], offsets=offsets)
+
     def with_pending_offsets(
         self, groups: Sequence[Group], _: GroupPlaces | None = None, /
     ) -> tuple[Group, ...]:

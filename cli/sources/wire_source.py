@@ -121,15 +121,18 @@ class WireSource(LiveSource):
         rows = (live_answers.listed_group(group, *facts.get(group.group_id, ())) for group in listed)
         return ReadResult(tuple(rows), (*live_answers.problems_of(listing.failed), *problems))
 
-    def _described(self, groups: Sequence[str]) -> ReadResult[Group]:
+    def _described(self, groups: Sequence[str], types: Mapping[str, GroupType]) -> ReadResult[Group]:
         from groups.described import as_group
 
         described = self._described_again(groups) if self.is_followed else {}
         others = [name for name in groups if name not in described]
         if not others:
             return ReadResult(tuple(described[name] for name in groups))
-        listing = list_groups(self.client)
-        kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
+        kinds, unreachable = types, dict[str, Failure]()
+        if not types:
+            listing = list_groups(self.client)
+            kinds = {group.group_id: type_of(group.group_type) for group in listing.groups}
+            unreachable = listing.failed
         nodes = live_answers.nodes_of(self.client)
         problems: list[Problem] = []
         for kind, answers in live_answers.described_by_kind(self.client, others, kinds):
@@ -142,8 +145,8 @@ class WireSource(LiveSource):
                 live_answers.group_problem(name, failure) for name, failure in answers.failed.items()
             ]
         at = self.client.known_coordinators(name for name in groups if name not in kinds)
-        unlisted = {name: str(address) for name, address in at.items() if str(address) in listing.failed}
-        problems = [_of_unknown_type(problem, unlisted, listing.failed) for problem in problems]
+        unlisted = {name: str(address) for name, address in at.items() if str(address) in unreachable}
+        problems = [_of_unknown_type(problem, unlisted, unreachable) for problem in problems]
         dead = [name for name, group in described.items() if group.state is GroupState.DEAD]
         self._explain_dead(name for name in dead if name in kinds)
         if missing := first_names(sorted(name for name in dead if name not in kinds), live_answers.SHOWN):

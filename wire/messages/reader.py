@@ -15,13 +15,14 @@ from uuid import UUID
 
 from wire.java_text import JAVA
 from wire.messages.layout import NO_UUID, UNSET, Array, Field, Message, Scalar, Struct, Type, zero
+from wire.messages.rows import FEWEST, FixedRow, Rows
 
 UNKNOWN_TAGS = "_unknownTaggedFields"
 """Key of a dictionary's unknown tagged fields, ``[(tag, bytes), …]``, if there are any."""
 
 Reader: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """``(buffer, position) -> (value, next position)``."""
-Make: TypeAlias = Callable[[list[object]], Any]  # creates a struct from the values of its fields
+Make: TypeAlias = Callable[[Sequence[object]], Any]  # creates a struct from the values of its fields
 
 Unpack: TypeAlias = Callable[[bytes, int], tuple[object, ...]]
 Step: TypeAlias = tuple[Unpack | None, int, Any]
@@ -98,11 +99,12 @@ class Form:
     array: Callable[[Sequence[object]], object]
     no_uuid: UUID | None
     keeps_unknown_tags: bool
+    rows: bool  # Whether many structs of a fixed width are read as `Rows`
 
 
-OBJECTS = Form(struct=_fields_class, array=tuple, no_uuid=None, keeps_unknown_tags=False)
-"""`Fields` and tuples; None for the zero uuid."""
-DICTIONARIES = Form(struct=_dictionary, array=list, no_uuid=NO_UUID, keeps_unknown_tags=True)
+OBJECTS = Form(struct=_fields_class, array=tuple, no_uuid=None, keeps_unknown_tags=False, rows=True)
+"""`Fields` and tuples, or `Rows`, which equal them; None for the zero uuid."""
+DICTIONARIES = Form(struct=_dictionary, array=list, no_uuid=NO_UUID, keeps_unknown_tags=True, rows=False)
 """Dictionaries by Kafka's names, and lists, complete enough to write the same bytes again."""
 
 
@@ -214,6 +216,19 @@ class _Compiler:
 
         return read
 
+    def _rows(self, of: Struct, flexible: bool) -> tuple[FixedRow, Make] | None:
+        """The layout and the class of many structs that are read together; None if their fields do not allow it."""
+        plain, tagged = of.at(self.version), of.tagged(self.version) if flexible else ()
+        codes = {snake(field.name): CODES.get(field.type) for field in plain}
+        is_fixed = all(field.type in CODES or field.type is Scalar.STRING for field in plain)
+        if self.version > of.newest or not any(codes.values()) or not is_fixed:
+            return None
+        absent = {snake(field.name): absent_field(field, self.form) for field in tagged}
+        names = [field.name for field in (*plain, *tagged)]
+        make = self.form.struct(names, {field.name: absent_field(field, self.form) for field in of.fields})
+        ends = (b"\x01", b"\x00") if flexible else (b"\x00\x00", b"")
+        return FixedRow(codes, absent, *ends), make
+
     def _steps(self, fields: Sequence[Field], name: str, flexible: bool) -> list[Step]:
         """Consecutive numbers are read together."""
         steps: list[Step] = []
@@ -240,7 +255,9 @@ class _Compiler:
             if of.of in CODES:
                 return _numbers_reader(CODES[of.of], length, name, nullable, self.form.array)
             element = self._type(of.of, f"{name}[]", flexible)
-            return _array_reader(element, length, name, nullable, self.form.array)
+            general = _array_reader(element, length, name, nullable, self.form.array)
+            rows = self._rows(of.of, flexible) if isinstance(of.of, Struct) and self.form.rows else None
+            return general if rows is None else _rows_reader(*rows, length, general)
         if of is Scalar.STRING:
             general = _string_reader(_varint_length if flexible else _int16_length, name, nullable)
             return _compact_string(general, nullable) if flexible else _int16_string(general)
@@ -392,6 +409,22 @@ def _array_reader(
             value, position = element(buffer, position)
             values.append(value)
         return make(values), position
+
+    return read
+
+
+def _rows_reader(row: FixedRow, make: Make, length: Reader, general: Reader) -> Reader:
+    """A reader of arrays that is fast for many structs of a fixed width."""
+
+    def read(buffer: bytes, position: int) -> tuple[object, int]:
+        count, start = length(buffer, position)
+        read = None if count < FEWEST else row.read(buffer, start, count)
+        if read is None:
+            return general(buffer, position)
+        if isinstance(buffer, Frame):
+            buffer.take(count)
+        columns, end = read
+        return Rows(make, columns), end
 
     return read
 

@@ -1,31 +1,29 @@
 """Committed offsets and lag in `kohort describe`, and their sums by topic, by group, and over all groups."""
 
+from __future__ import annotations
+
 import shlex
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Self
 
 from cli.render.cells import Cell, Duration
 from cli.render.document import DeferredRows, Table, columns, fields
+from cli.render.streamed import Parts, Streamed
 from groups.counts import counted, first_names
-from groups.lag import (
-    NextRecords,
-    PartitionLag,
-    each_once,
-    longest_lag_ms,
-    partition_lags,
-    total_lag,
-    with_next_records,
-)
-from groups.model import Group, Topic
+from groups.lag import NO_LAG, LongestLag, PartitionLag, each_once, total_lag
+from groups.model import Group, Problem
 from groups.times import format_moment
 from groups.use import unsubscribed_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsView:
-    """Optional columns and rows; lag times, from the first unread `records`, are relative to `now_ms`."""
+    """Optional columns and rows; lag times are relative to `now_ms`."""
 
-    records: NextRecords | None = None
+    lag_time: bool = False
     now_ms: int = 0
     last_commit: bool = False
     totals: bool = False
@@ -34,18 +32,31 @@ class OffsetsView:
     verbose: bool = False  # whether leader epochs, log start offsets, and what was deleted unread are shown
     topics: frozenset[str] = frozenset()  # the topics to show; empty means all
 
-    @property
-    def lag_time(self) -> bool:
-        return self.records is not None
-
-    def rows(self, group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
-        rows = partition_lags(group, topics)
-        if self.topics:
-            rows = [row for row in rows if row.topic in self.topics]
-        return rows if self.records is None else with_next_records(rows, self.records, self.now_ms)
-
 
 PLAIN = OffsetsView()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetsPart:
+    """Some groups with their rows; `left_out` is the number of partitions that may lag and are not among them."""
+
+    groups: Sequence[Group]
+    rows: Mapping[str, Sequence[PartitionLag]]
+    problems: tuple[Problem, ...] = ()
+    remarks: tuple[str, ...] = ()
+    left_out: int = 0
+
+    @classmethod
+    def joined(cls, parts: Sequence[OffsetsPart]) -> OffsetsPart:
+        return cls(
+            groups=[group for part in parts for group in part.groups],
+            rows={group: rows for part in parts for group, rows in part.rows.items()},
+            problems=tuple(problem for part in parts for problem in part.problems),
+            remarks=tuple(remark for part in parts for remark in part.remarks),
+            left_out=sum(part.left_out for part in parts),
+        )
+
+
 _NAMED = 5
 
 
@@ -72,20 +83,18 @@ def offset_data(row: PartitionLag, view: OffsetsView, group: Group) -> dict[str,
     return data
 
 
-def offsets_table(
-    groups: Sequence[Group], offsets: Mapping[str, Sequence[PartitionLag]], view: OffsetsView
-) -> Table:
-    epoch = ["#LEADER-EPOCH"] if view.verbose else []
-    names = ["GROUP", "TOPIC", "#PARTITION", *epoch, "#CURRENT-OFFSET"]
+def offsets_table(parts: Parts[OffsetsPart], view: OffsetsView) -> Table:
+    names = ["GROUP", "TOPIC", "#PARTITION", *(["#LEADER-EPOCH"] if view.verbose else []), "#CURRENT-OFFSET"]
     names += ["#LOG-START-OFFSET"] if view.verbose else []
     names += ["#LOG-END-OFFSET", "#LAG"]
     names += ["#LAG-TIME"] if view.lag_time else []
     names += ["LAST-COMMIT"] if view.last_commit else []
-    lost = view.verbose and any(row.lost for listed in offsets.values() for row in listed)
+    lost = view.verbose and any(row.lost for part in parts for rows in part.rows.values() for row in rows)
+    names += ["CONSUMER-ID", "HOST", "CLIENT-ID", *(["REMARK"] if lost else [])]
 
-    def cells() -> Iterator[Sequence[Cell]]:
-        for group in groups:
-            for row in offsets[group.id]:
+    def cells(part: OffsetsPart) -> Iterator[Sequence[Cell]]:
+        for group in part.groups:
+            for row in part.rows[group.id]:
                 member = row.member
                 yield (
                     group.id,
@@ -102,8 +111,7 @@ def offsets_table(
                     *((_lost_text(row),) if lost else ()),
                 )
 
-    names += ["CONSUMER-ID", "HOST", "CLIENT-ID", *(["REMARK"] if lost else [])]
-    return Table(columns=columns(*names), rows=DeferredRows(lambda: list(cells())))
+    return Table(columns=columns(*names), rows=Streamed(parts, cells))
 
 
 def why_no_lag_time(row: PartitionLag, now_ms: int) -> str | None:
@@ -164,20 +172,36 @@ def _time(ms: int | None) -> str | None:
 class Totals:
     """Sums over partitions: known lags (None: none known; below 0 as 0), how many are unknown, the longest lag time."""
 
-    partitions: int
-    lag: int | None
-    unknown: int
-    longest_ms: int | None
+    partitions: int = 0
+    lag: int | None = None
+    unknown: int = 0
+    longest: LongestLag = NO_LAG
 
     @classmethod
-    def of(cls, rows: Sequence[PartitionLag]) -> "Totals":
-        """The sums over rows of a table of offsets."""
+    def of(cls, rows: Sequence[PartitionLag], *, lag_time: bool = True) -> Self:
+        """The sums over rows of a table of offsets; without `lag_time`, the longest is not known."""
+        lags = [row.lag for row in rows]
         return cls(
-            partitions=len(rows),
-            lag=total_lag(row.lag for row in rows),
-            unknown=sum(row.lag is None for row in rows),
-            longest_ms=longest_lag_ms(rows),
+            partitions=len(lags),
+            lag=total_lag(lags),
+            unknown=lags.count(None),
+            longest=LongestLag.of(rows) if lag_time else NO_LAG,
         )
+
+    def with_(self, other: Self) -> Self:
+        """The sums over the rows of both."""
+        known = [lag for lag in (self.lag, other.lag) if lag is not None]
+        return replace(
+            self,
+            partitions=self.partitions + other.partitions,
+            lag=sum(known) if known else None,
+            unknown=self.unknown + other.unknown,
+            longest=self.longest.with_(other.longest),
+        )
+
+    @property
+    def longest_ms(self) -> int | None:
+        return self.longest.ms
 
     def as_data(self, *, lag_time: bool) -> dict[str, object]:
         data: dict[str, object] = {**fields(self, "partitions", "lag"), "lag_unknown": self.unknown}
@@ -191,41 +215,61 @@ class Totals:
 def group_totals(group: Group, rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, object]:
     rows = each_once(rows)
     topics = [
-        {"topic": topic, **Totals.of(of_topic).as_data(lag_time=lag_time)}
+        {"topic": topic, **Totals.of(of_topic, lag_time=lag_time).as_data(lag_time=lag_time)}
         for topic, of_topic in _by_topic(rows).items()
     ]
     unsubscribed = total_lag(row.lag for row in rows if not row.is_subscribed) or 0
     return {
-        **Totals.of(rows).as_data(lag_time=lag_time),
+        **Totals.of(rows, lag_time=lag_time).as_data(lag_time=lag_time),
         "lag_unsubscribed": None if unsubscribed_topics(group) is None else unsubscribed,
         "topics": topics,
     }
 
 
-def all_totals(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> dict[str, object]:
-    return {"groups": len(rows), **Totals.of(_flat(rows)).as_data(lag_time=lag_time)}
+class TotalsOfGroups:
+    """Sums by topic of each group, by group, and over all groups, of rows that are added."""
 
+    def __init__(self, *, lag_time: bool) -> None:
+        self._lag_time = lag_time
+        self._topics: list[Sequence[Cell]] = []
+        self._groups: list[Sequence[Cell]] = []
+        self._all = Totals()
 
-def total_tables(rows: Mapping[str, Sequence[PartitionLag]], *, lag_time: bool) -> list[Table]:
-    """Tables with a row per topic of each group, with a row per group and, for several groups, one over all."""
-    headings = ("##PARTITIONS", "#LAG", "##LAG-UNKNOWN", *(("#MAX-LAG-TIME",) if lag_time else ()))
-    topics, groups = [], []
-    for group, listed in rows.items():
-        once = each_once(listed)
-        by_topic = _by_topic(once)
-        topics += [
-            (group, topic, *Totals.of(of_topic).cells(lag_time=lag_time))
-            for topic, of_topic in by_topic.items()
+    def add(self, rows: Mapping[str, Sequence[PartitionLag]]) -> None:
+        """Add the rows of more groups."""
+        for group, listed in rows.items():
+            by_topic = {
+                topic: Totals.of(of_topic, lag_time=self._lag_time)
+                for topic, of_topic in _by_topic(each_once(listed)).items()
+            }
+            of_group = reduce(Totals.with_, by_topic.values(), Totals())
+            self._topics += [
+                (group, topic, *sums.cells(lag_time=self._lag_time)) for topic, sums in by_topic.items()
+            ]
+            self._groups.append((group, len(by_topic), *of_group.cells(lag_time=self._lag_time)))
+            self._all = self._all.with_(of_group)
+
+    @property
+    def data(self) -> dict[str, object]:
+        return {"groups": len(self._groups), **self._all.as_data(lag_time=self._lag_time)}
+
+    def tables(self, parts: Parts[OffsetsPart]) -> list[Table]:
+        """Tables with a row per topic of each group, with a row per group and, for several groups, one over all. Their
+        rows are known when all parts were read."""
+        headings = ("##PARTITIONS", "#LAG", "##LAG-UNKNOWN", *(("#MAX-LAG-TIME",) if self._lag_time else ()))
+
+        def topics() -> list[Sequence[Cell]]:
+            deque(parts, maxlen=0)
+            return self._topics
+
+        tables = [
+            Table(columns=columns("GROUP", "TOPIC", *headings), rows=DeferredRows(topics)),
+            Table(columns=columns("GROUP", "##TOPICS", *headings), rows=DeferredRows(lambda: self._groups)),
         ]
-        groups.append((group, len(by_topic), *Totals.of(once).cells(lag_time=lag_time)))
-    tables = [
-        Table(columns=columns("GROUP", "TOPIC", *headings), rows=topics),
-        Table(columns=columns("GROUP", "##TOPICS", *headings), rows=groups),
-    ]
-    if len(rows) > 1:
-        overall = (len(rows), *Totals.of(_flat(rows)).cells(lag_time=lag_time))
-        tables.append(Table(columns=columns("##GROUPS", *headings), rows=[overall]))
-    return tables
+        if len(self._groups) > 1:
+            overall = DeferredRows(lambda: [(len(self._groups), *self._all.cells(lag_time=self._lag_time))])
+            tables.append(Table(columns=columns("##GROUPS", *headings), rows=overall))
+        return tables
 
 
 def _by_topic(rows: Iterable[PartitionLag]) -> dict[str, list[PartitionLag]]:
@@ -233,7 +277,3 @@ def _by_topic(rows: Iterable[PartitionLag]) -> dict[str, list[PartitionLag]]:
     for row in rows:
         by_topic.setdefault(row.topic, []).append(row)
     return dict(sorted(by_topic.items()))
-
-
-def _flat(rows: Mapping[str, Sequence[PartitionLag]]) -> list[PartitionLag]:
-    return [row for listed in rows.values() for row in each_once(listed)]

@@ -1,44 +1,28 @@
 """`kohort describe`: read groups, and show the same facts and columns as kafka-consumer-groups, and more."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
 from cli.errors import UsageError
 from cli.options import ClustersOptions, OutputOptions, RepeatOptions
 from cli.render.cells import Cell
-from cli.render.document import VERBOSE, Block, Deferred, Document, Table, columns, fields
-from cli.selection import describe_chosen, split_list
-from cli.sources.source import AuthorizedOperations, ReadResult, Source
-from cli.verbs.describe.classic_streams import (
-    ClassicStreamsGroup,
-    application,
-    streams_remarks,
-    thread_data,
-    threads_table,
-)
-from cli.verbs.describe.members import member_data, members_table, topology_data, topology_tables
-from cli.verbs.describe.offsets import (
-    PLAIN,
-    OffsetsView,
-    all_totals,
-    group_totals,
-    lag_time_remarks,
-    lagging,
-    offset_data,
-    offsets_table,
-    total_tables,
-    unsubscribed_remarks,
-)
+from cli.render.document import VERBOSE, Block, Deferred, Document, Table, columns
+from cli.selection import describe_chosen, describe_in_parts
+from cli.sources.source import AuthorizedOperations, Source
+from cli.verbs.describe.classic_streams import application, streams_remarks, threads_table
+from cli.verbs.describe.entries import group_data
+from cli.verbs.describe.lags import offsets_document, offsets_part, read_offsets
+from cli.verbs.describe.members import members_table, topology_tables
+from cli.verbs.describe.offsets import PLAIN, OffsetsView
 from cli.verbs.describe.options import STATE_TABLE, DescribeOptions, DescribeSelection
-from cli.verbs.describe.roles import unknown_leaders, with_unknown_leaders, without_partitions
+from cli.verbs.describe.remarks import state_remarks
+from cli.verbs.describe.roles import unknown_leaders, with_unknown_leaders
 from cli.verbs.watch import show_read
 from groups.classic_streams import changelog_names, is_classic_streams
-from groups.counts import counted, first_names
-from groups.lag import NextRecords, PartitionLag, partition_lags, topics_with_offsets, unread_offsets
-from groups.model import Group, GroupState, GroupType, Problem, Topic, each_commit
-from groups.transactions import pending_remedy, pending_text
+from groups.lag import NextRecords
+from groups.model import Group, Problem, Topic
 
 
 class DescribeMode(Enum):
@@ -76,11 +60,16 @@ def describe_groups(
     selection = replace(selection, states=states)
 
     def read_document(groups: Source) -> Document:
+        if mode is DescribeMode.OFFSETS and not options.authorized_operations:
+            whole = bool(source.clusters) or repeat.watch is not None
+            described_parts = describe_in_parts(groups, selection)
+            document = read_offsets(groups, described_parts, options, selection.topics, whole=whole)
+            return replace(document, more="" if options.verbose else VERBOSE)
         described = describe_chosen(groups, selection, offsets=mode is DescribeMode.OFFSETS)
-        described = replace(described, items=with_unknown_leaders(groups, described.items))
         if mode is DescribeMode.OFFSETS:
-            document = _read_offsets(groups, described, options, split_list(selection.topics))
+            document = read_offsets(groups, [described], options, selection.topics, whole=True)
         else:
+            described = replace(described, items=with_unknown_leaders(groups, described.items))
             shown, problems = described.items, described.problems
             if mode is DescribeMode.MIGRATION:
                 shown = groups.with_leaders(shown)
@@ -114,61 +103,6 @@ def _changelogs(source: Source, groups: Sequence[Group]) -> tuple[dict[str, Topi
     return {topic.name: topic for topic in read.items}, listed.problems + read.problems
 
 
-def _read_offsets(
-    source: Source, described: ReadResult[Group], options: DescribeOptions, only_topics: Sequence[str]
-) -> Document:
-    """The document of groups with their committed offsets, limited to `only_topics` if any are named."""
-    groups, only = described.items, frozenset(only_topics)
-    if only:
-        groups = tuple(
-            replace(
-                group,
-                offsets=group.offsets
-                and {topic: group.offsets[topic] for topic in group.offsets if topic in only},
-            )
-            for group in groups
-        )
-    names = topics_with_offsets(groups)
-    read = source.topics(
-        names & only if only else names, end_offsets=True, start_offsets=options.lag_time or options.verbose
-    )
-    topics = {topic.name: topic for topic in read.items}
-    problems, remarks = described.problems + read.problems, tuple[str, ...]()
-    records: NextRecords | None = None
-    if options.last_commit:
-        timed = source.with_commit_times(groups)
-        groups, problems = timed.items, problems + timed.problems
-        remarks += _missing_commit_times(groups, any_problem=bool(timed.problems))
-    if options.lag_time:
-        unread = source.next_records(unread_offsets(partition_lags(group, topics) for group in groups))
-        records, problems = unread.records, problems + unread.problems
-        remarks += () if unread.remark is None else (unread.remark,)
-    chosen = fields(options, "last_commit", "totals", "only_with_lag", "verbose")
-    chosen["partitions"] = options.offsets or options.last_commit or not options.totals
-    view = OffsetsView(records=records, now_ms=time.time_ns() // 1_000_000, topics=only, **chosen)
-    document = describe_document(groups, topics, DescribeMode.OFFSETS, problems=problems, view=view)
-    return replace(document, remarks=document.remarks + remarks)
-
-
-def _missing_commit_times(groups: Sequence[Group], *, any_problem: bool) -> tuple[str, ...]:
-    """A remark on missing times of commits that no problem explains."""
-    remarks = tuple(
-        f"{group.id}: the last commit of a share group is not known: its offsets are in __share_group_state"
-        for group in groups
-        if group.type is GroupType.SHARE
-    )
-    without = [
-        group.id
-        for group in groups
-        if group.type is not GroupType.SHARE
-        and any(commit.timestamp is None for _, commit in each_commit(group.offsets))
-    ]
-    if without and not any_problem:
-        names = first_names(without, 1, "groups")
-        remarks += (f"{names}: the source does not show when offsets were committed",)
-    return remarks
-
-
 def describe_document(
     groups: Sequence[Group],
     topics: Mapping[str, Topic],
@@ -177,12 +111,14 @@ def describe_document(
     verbose: bool = False,
     problems: tuple[Problem, ...] = (),
     view: OffsetsView = PLAIN,
+    records: NextRecords | None = None,
 ) -> Document:
-    """The document; `topics` have the end offsets, if they were read."""
+    """The document; `topics` have the end offsets, if they were read, and `records` the first unread ones."""
     if mode is DescribeMode.MIGRATION:
         return _migration_document(groups, verbose=verbose, problems=problems)
     if mode is DescribeMode.OFFSETS:
-        return _offsets_document(groups, topics, view, problems)
+        part = offsets_part(groups, topics, view, records or {})
+        return offsets_document([replace(part, problems=problems)], view)
     if mode is DescribeMode.MEMBERS:
         applications = [application(group, topics) for group in groups if is_classic_streams(group)]
         threads = {one.group.id: one.threads for one in applications}
@@ -196,39 +132,8 @@ def describe_document(
         blocks = [_state_table(groups, verbose=verbose)]
     data = Deferred(lambda: {"groups": [group_data(group, None, topics=topics) for group in groups]})
     of_streams = streams_remarks(applications, time.time_ns() // 1_000_000)
-    remarks = (*_state_remarks(groups), *unknown_leaders(groups), *of_streams)
+    remarks = (*state_remarks(groups), *unknown_leaders(groups), *of_streams)
     return Document(command="describe", data=data, blocks=blocks, errors=problems, remarks=remarks)
-
-
-def _offsets_document(
-    groups: Sequence[Group], topics: Mapping[str, Topic], view: OffsetsView, problems: tuple[Problem, ...]
-) -> Document:
-    rows = {group.id: view.rows(group, topics) for group in groups}
-    left_out: tuple[str, ...] = ()
-    if view.only_with_lag:
-        rows, unknown = lagging(rows)
-        groups = [group for group in groups if group.id in rows]
-        if unknown:
-            left_out = (f"{counted(unknown, 'partition')} left out: their lag is not known",)
-
-    def data() -> dict[str, object]:
-        data: dict[str, object] = {"groups": [group_data(group, rows[group.id], view) for group in groups]}
-        return data | ({"totals": all_totals(rows, lag_time=view.lag_time)} if view.totals else {})
-
-    blocks: list[Block] = [offsets_table(groups, rows, view)] if view.partitions else []
-    if view.totals:
-        blocks += total_tables(rows, lag_time=view.lag_time)
-    remarks = (
-        *_state_remarks(groups),
-        *without_partitions(groups),
-        *left_out,
-        *pending_remarks(groups, view.now_ms),
-    )
-    if view.totals:
-        remarks += unsubscribed_remarks(rows)
-    if view.lag_time:
-        remarks += lag_time_remarks(rows, view.now_ms)
-    return Document(command="describe", data=Deferred(data), blocks=blocks, errors=problems, remarks=remarks)
 
 
 def with_operations(
@@ -260,74 +165,11 @@ def _migration_document(groups: Sequence[Group], *, verbose: bool, problems: tup
     from migration.inspection import inspect
 
     inspected = [inspect(group) for group in groups]
-    blocks, remarks = list(migration_blocks(inspected, verbose=verbose)), _state_remarks(groups)
+    blocks, remarks = list(migration_blocks(inspected, verbose=verbose)), state_remarks(groups)
     data = Deferred(
         lambda: {"groups": [group_data(seen.group, None) | migration_data(seen) for seen in inspected]}
     )
     return Document(command="describe", data=data, blocks=blocks, errors=problems, remarks=remarks)
-
-
-def group_data(
-    group: Group,
-    offsets: Sequence[PartitionLag] | None,
-    view: OffsetsView = PLAIN,
-    *,
-    topics: Mapping[str, Topic] | None = None,
-) -> dict[str, object]:
-    """A group of the JSON document; offsets are null if they were not requested. `topics` may have changelogs."""
-    epochs = ("generation",) if group.type is GroupType.CLASSIC else ("group_epoch", "assignment_epoch")
-    data: dict[str, object] = {
-        "group": group.id,
-        "type": group.type.value,
-        **fields(group, "protocol_type", "protocol"),
-        "state": group.state.value,
-        "coordinator": group.coordinator and fields(group.coordinator, "id", "host", "port"),
-        **fields(group, *epochs),
-    }
-    if group.type is GroupType.STREAMS:
-        data["topology"] = topology_data(group.topology)
-    if not group.shares_partitions:
-        data["leader"] = group.leader
-    data["members"] = [member_data(group, member) for member in group.members]
-    if is_classic_streams(group):
-        data["members"] = list(_with_threads(group, application(group, topics or {})))
-    data["offsets"] = None if offsets is None else [offset_data(row, view, group) for row in offsets]
-    if offsets is not None and view.totals:
-        data["totals"] = group_totals(group, offsets, lag_time=view.lag_time)
-    return data
-
-
-def _with_threads(group: Group, described: ClassicStreamsGroup) -> Iterator[dict[str, object]]:
-    for thread in described.threads:
-        lags = described.lags.get(thread.member.id, {})
-        yield {**member_data(group, thread.member), "streams": thread_data(thread, lags)}
-
-
-_KINDS = {GroupType.SHARE: "Share", GroupType.STREAMS: "Streams"}
-
-
-def _state_remarks(groups: Sequence[Group]) -> tuple[str, ...]:
-    """The remarks of Kafka's tools on the states of groups that are not stable."""
-    remarks = []
-    for group in groups:
-        named = f"{_KINDS.get(group.type, 'Consumer')} group '{group.id}'"
-        if group.state is GroupState.EMPTY:
-            remarks.append(f"{named} has no active members.")
-        elif group.state is GroupState.NOT_READY:
-            remarks.append(
-                f"Warning: {named} is not ready: most likely a source topic of its topology is missing."
-            )
-        elif group.state not in (GroupState.STABLE, GroupState.UNKNOWN, GroupState.DEAD):
-            remarks.append(f"Warning: {named} is rebalancing.")
-    return tuple(remarks)
-
-
-def pending_remarks(groups: Sequence[Group], now_ms: int) -> tuple[str, ...]:
-    return tuple(
-        f"{group.id}: {pending_text(group.pending, now_ms)} {pending_remedy(group.pending)}"
-        for group in groups
-        if group.pending is not None and group.pending.partitions
-    )
 
 
 def _state_table(groups: Sequence[Group], *, verbose: bool) -> Table:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import typer
+
 from cli.errors import ExitStatus, UsageError
 from cli.options import OutputOptions, RepeatOptions, SourceOptions
 
@@ -30,10 +32,15 @@ def show_read(
         repeat_every(repeat.watch, read_document, options, output)
         return
     from cli.clusters import emit_answer
+    from cli.output import emit
     from cli.selection import opened
 
     def answer(of: SourceOptions) -> tuple[Document, ExitStatus]:
         with opened(of) as source:
-            return read_document(source), ExitStatus.DONE
+            document = read_document(source)
+            if document.late is not None:
+                emit(document, output)
+                raise typer.Exit(int(ExitStatus.DONE))
+            return document, ExitStatus.DONE
 
     emit_answer(answer, options, output, finish)

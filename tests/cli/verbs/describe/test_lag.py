@@ -292,9 +292,9 @@ def test_totals_are_the_sums_of_the_rows(
     records = {
         (name, number): {3: NextRecord(3, 100), 4: NextRecord(None)} for name in "ab" for number in range(4)
     }
-    found = records if lag_time else None
-    view = OffsetsView(records=found, now_ms=1_000, totals=True, only_with_lag=only_with_lag)
-    data = describe_document(groups, topics, DescribeMode.OFFSETS, view=view).as_data()
+    view = OffsetsView(lag_time=lag_time, now_ms=1_000, totals=True, only_with_lag=only_with_lag)
+    document = describe_document(groups, topics, DescribeMode.OFFSETS, view=view, records=records)
+    data = document.as_data()
     assert faults(data) == []
     rows = [(group["group"], row) for group in data["groups"] for row in group["offsets"]]
     assert_sums(data["totals"], [row for _, row in rows], lag_time=lag_time)

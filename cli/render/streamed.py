@@ -1,0 +1,75 @@
+"""Answers that are too long to be held: their rows are read while they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+MOST_ROWS = 5_000
+"""The most rows of an answer that is read before the first row is written, and of a table that is fitted to a terminal
+and colored, which takes half a second."""
+
+
+class Parts(Generic[T]):
+    """The parts of an answer. The first ones, together of more than MOST_ROWS rows unless these are all, are held; the
+    rest can be read once."""
+
+    def __init__(self, parts: Iterable[T], size: Callable[[T], int] | None = None) -> None:
+        """`size` returns the number of rows of a part; without it, all parts are held."""
+        self._rest = iter(parts)
+        self.first: list[T] = []
+        self.size = 0
+        self.is_complete = True
+        for part in self._rest:
+            self.first.append(part)
+            self.size += 0 if size is None else size(part)
+            if self.size > MOST_ROWS:
+                self.is_complete = False
+                break
+
+    def __iter__(self) -> Iterator[T]:
+        if self.is_complete:
+            return iter(self.first)
+        return chain(self._taken(), self._rest)
+
+    def _taken(self) -> Iterator[T]:
+        while self.first:
+            yield self.first.pop(0)
+
+
+class Streamed(Sequence[Any]):
+    """The rows of parts, computed when they are read. Only those of a complete answer can be read twice."""
+
+    def __init__(self, parts: Parts[T], rows_of: Callable[[T], Iterable[Any]]) -> None:
+        self._parts, self._rows_of = parts, rows_of
+
+    @property
+    def is_complete(self) -> bool:
+        return self._parts.is_complete
+
+    def chunks(self) -> Iterator[list[Any]]:
+        """The rows of one part after the other."""
+        return (list(self._rows_of(part)) for part in self._parts)
+
+    def mapped(self, change: Callable[[Any], Any]) -> Streamed:
+        """The same with changed rows."""
+        return Streamed(self._parts, lambda part: map(change, self._rows_of(part)))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._all) if self.is_complete else chain.from_iterable(self.chunks())
+
+    def __len__(self) -> int:
+        """Of an answer that is not complete, the number of rows that are held at first."""
+        return len(self._all) if self.is_complete else self._parts.size
+
+    def __getitem__(self, at: Any, /) -> Any:
+        if self.is_complete:
+            return self._all[at]
+        return next(chain.from_iterable(map(self._rows_of, self._parts.first)))
+
+    @cached_property
+    def _all(self) -> list[Any]:
+        return [*chain.from_iterable(self.chunks())]
