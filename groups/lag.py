@@ -151,17 +151,27 @@ class PartitionLag(NamedTuple):
     @property
     def lost(self) -> int | None:
         """The number of offsets between the committed offset and the log start, deleted unread; None: not known."""
-        return self.readable.lost
+        committed, start = self.committed, self.log_start
+        if committed is None or committed < 0 or start is None or self.is_counted:
+            return None
+        return start - committed if start > committed else 0
 
     @property
     def unread(self) -> int | None:
-        """The number to judge by: the lag, unless the log has fewer; None: not known, the search ended early."""
-        if self.lag is None or self.lag <= 0:
-            return self.lag
-        if self.next_record is not None and self.next_record.is_unknown:
+        """The number to judge by: the lag, unless the log has fewer; None: not known, the search ended early. It is
+        `readable.most`, but asked for every row of a fleet."""
+        lag, record = self.lag, self.next_record
+        if lag is None or lag <= 0:
+            return lag
+        if record is not None and record.is_unknown:
             return None
-        most = self.readable.most
-        return self.lag if most is None else most
+        committed, end, start = self.committed, self.end, self.log_start
+        if self.is_counted or committed is None or committed < 0 or end is None:
+            return lag
+        if record is not None and record.offset is None:
+            return 0
+        first = max(committed if start is None else start, committed, 0 if record is None else record.offset or 0)
+        return end - first if end > first else 0
 
 
 def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
@@ -244,10 +254,10 @@ def _with_next_record(row: PartitionLag, records: NextRecords, now_ms: int) -> P
     if row.lag is None:
         return row
     known = None if row.committed is None else records.get((row.topic, row.partition), {}).get(row.committed)
-    row = row._replace(next_record=known)
-    if row.unread == 0:
-        return row._replace(lag_ms=0)
-    return row if known is None else row._replace(lag_ms=known.age_ms(now_ms))
+    if known is None:
+        return row._replace(next_record=None, lag_ms=0) if row.unread == 0 else row
+    row = row._replace(next_record=known, lag_ms=known.age_ms(now_ms))
+    return row._replace(lag_ms=0) if row.unread == 0 else row
 
 
 class LongestLag(NamedTuple):

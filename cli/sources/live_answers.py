@@ -15,6 +15,7 @@ from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.errors import ErrorCode, Failure
 from wire.messages.definition import Api
+from wire.messages.rows import columns_of
 from wire.messages.schemas.classic_groups import DESCRIBE_GROUPS
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_DESCRIBE
 from wire.messages.schemas.share_groups import SHARE_GROUP_DESCRIBE
@@ -228,11 +229,8 @@ def fetched_offsets(
         again = fetch_offsets(client, unstable)
         facts |= again.found
         failed |= again.failed
-    bare = {
-        group.id: sorted({*_owned(group), *places.get(group.id, ())} - _answered(facts[group.id]))
-        for group in groups
-        if group.id in facts
-    }
+    wanted = {group.id: {*_owned(group), *places.get(group.id, ())} for group in groups if group.id in facts}
+    bare = {name: sorted(places - _answered(facts[name])) for name, places in wanted.items() if places}
     bare = {name: places for name, places in bare.items() if places}
     unknown: set[str] = set()
     if bare:
@@ -259,7 +257,10 @@ def _owned(group: Group) -> Iterator[tuple[str, int]]:
 
 def _answered(answer: Any) -> set[tuple[str, int]]:
     return {
-        (topic.name, partition.partition_index) for topic in answer.topics for partition in topic.partitions
+        (topic.name, number)
+        for topic in answer.topics
+        for (numbers,) in (columns_of(topic.partitions, "partition_index"),)
+        for number in numbers
     }
 
 

@@ -1,8 +1,19 @@
 """What a consumer can read from a committed offset, and what is known of it: exact, bounded, or unknown."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from groups.lag import NextRecord, Readable, longest_lag_ms, partition_lags, readable, with_next_records
+from groups.lag import (
+    NextRecord,
+    PartitionLag,
+    Readable,
+    longest_lag_ms,
+    partition_lags,
+    readable,
+    records_between,
+    with_next_records,
+)
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Subscription, Topic
 from groups.progress import readings_of
 
@@ -117,3 +128,31 @@ def test_lag_time_is_that_of_the_first_record_that_can_be_read() -> None:
         "long": (10, None, None),
         "plain": (10, 8, 9),
     }
+
+
+@given(
+    st.one_of(st.none(), st.integers(-1, 9)),
+    st.one_of(st.none(), st.integers(0, 9)),
+    st.one_of(st.none(), st.integers(0, 9)),
+    st.one_of(
+        st.none(),
+        st.builds(NextRecord, st.integers(0, 9), st.just(5)),
+        st.builds(NextRecord, st.none(), st.none(), searched_to=st.integers(0, 9), is_unknown=st.booleans()),
+    ),
+    st.booleans(),
+)
+def test_what_is_asked_of_every_row_is_what_can_be_read(
+    committed: int | None, end: int | None, start: int | None, record: NextRecord | None, is_counted: bool
+) -> None:
+    lag = 4 if is_counted else records_between(committed, end)
+    row = PartitionLag(
+        "t", 0, committed, end, lag, None, None, log_start=start, next_record=record, is_counted=is_counted
+    )
+    readable = row.readable
+    assert row.lost == readable.lost
+    if lag is None or lag <= 0:
+        assert row.unread == lag
+    elif record is not None and record.is_unknown:
+        assert row.unread is None
+    else:
+        assert row.unread == (lag if readable.most is None else readable.most)
