@@ -170,7 +170,9 @@ class PartitionLag(NamedTuple):
             return lag
         if record is not None and record.offset is None:
             return 0
-        first = max(committed if start is None else start, committed, 0 if record is None else record.offset or 0)
+        first = max(
+            committed if start is None else start, committed, 0 if record is None else record.offset or 0
+        )
         return end - first if end > first else 0
 
 
