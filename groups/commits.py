@@ -11,7 +11,7 @@ from groups.model import NOTHING_COMMITTED, CommittedOffset
 Numbers: TypeAlias = Sequence[int | None]
 
 
-class CommitColumns(NamedTuple):
+class CommittedColumns(NamedTuple):
     """The commits of some partitions, in their order; None where there is none, or where it is not known."""
 
     positions: Numbers
@@ -21,8 +21,8 @@ class CommitColumns(NamedTuple):
     timestamps: Numbers
 
 
-class Commits(Mapping[int, CommittedOffset]):
-    """Commits by ascending partition, as brokers answer them: an object is made when it is asked for. Equal to a
+class TopicCommits(Mapping[int, CommittedOffset]):
+    """TopicCommits by ascending partition, as brokers answer them: an object is made when it is asked for. Equal to a
     dictionary of these. An offset may be -1; epochs are at least -1."""
 
     __slots__ = ("_at", "_epochs", "_metadata", "_numbers", "_offsets")
@@ -57,10 +57,10 @@ class Commits(Mapping[int, CommittedOffset]):
     def __repr__(self) -> str:
         return repr(dict(self))
 
-    def columns(self) -> CommitColumns:
+    def columns(self) -> CommittedColumns:
         """All commits, in the order of the mapping."""
         unknown = (None,) * len(self)
-        return CommitColumns(
+        return CommittedColumns(
             positions=[None if offset == NOTHING_COMMITTED else offset for offset in self._offsets],
             lags=unknown,
             leader_epochs=[None if epoch < 0 else epoch for epoch in self._epochs],
@@ -72,12 +72,12 @@ class Commits(Mapping[int, CommittedOffset]):
 _NOTHING = CommittedOffset(offset=None)
 
 
-def commit_columns(committed: Mapping[int, CommittedOffset], numbers: Sequence[int]) -> CommitColumns:
+def commit_columns(committed: Mapping[int, CommittedOffset], numbers: Sequence[int]) -> CommittedColumns:
     """The commits of some partitions in columns."""
-    if isinstance(committed, Commits) and [*committed] == [*numbers]:
+    if isinstance(committed, TopicCommits) and [*committed] == [*numbers]:
         return committed.columns()
     commits = [committed.get(number, _NOTHING) for number in numbers]
-    return CommitColumns(
+    return CommittedColumns(
         positions=[commit.position for commit in commits],
         lags=[commit.lag for commit in commits],
         leader_epochs=[commit.leader_epoch for commit in commits],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from groups import model
-from groups.commits import Commits
+from groups.commits import TopicCommits
 from groups.connect import CONNECT, assigned_worker, common_leader
 from groups.election import SCHEMA_REGISTRY, candidate
 from groups.listing import MALFORMED, state_of
@@ -245,7 +245,7 @@ def committed_offsets(group: Fetched) -> tuple[model.Offsets, dict[tuple[str, in
         if None in metadata:
             metadata = tuple(text or "" for text in metadata)
         if numbers:
-            commits = Commits(numbers, committed, epochs, metadata)
+            commits = TopicCommits(numbers, committed, epochs, metadata)
             offsets[topic.name] = {**offsets[topic.name], **commits} if topic.name in offsets else commits
     return offsets, failed
 

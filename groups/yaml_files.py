@@ -239,7 +239,7 @@ class _Events:
         return self.words.setdefault(text, text) if len(text) <= _LONGEST_WORD else text
 
 
-def yaml_lines(tree: Mapping[Any, object] | Iterable[tuple[Any, object]]) -> Iterator[str]:
+def yaml_lines(tree: Mapping[str, object] | Iterable[tuple[str, object]]) -> Iterator[str]:
     """The lines of a YAML document that any YAML 1.1 or 1.2 reader reads as the same values. Fields may be given one by
     one, and entries as a sequence that is computed when it is read."""
     return _lines(tree.items() if isinstance(tree, Mapping) else tree, 0)

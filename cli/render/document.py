@@ -193,7 +193,7 @@ class Document:
         """The JSON document, schema in docs/schemas."""
         return dict(self.items())
 
-    def items(self) -> Iterator[tuple[str, Any]]:
+    def items(self) -> Iterator[tuple[str, object]]:
         """The fields of the JSON document, in order: each is computed after those before it were written."""
         yield from (("kohort", FORMAT_VERSION), ("command", self.command))
         for name, value in self.data.items():

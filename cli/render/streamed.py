@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar, overload
 
 T = TypeVar("T")
+Row = TypeVar("Row")
+Changed = TypeVar("Changed")
 MOST_ROWS = 5_000
 """The most rows of an answer that is read before the first row is written, and of a table that is fitted to a terminal
 and colored, which takes half a second."""
@@ -40,36 +42,41 @@ class Parts(Generic[T]):
             yield self.first.pop(0)
 
 
-class Streamed(Sequence[Any]):
+class Streamed(Sequence[Row], Generic[T, Row]):
     """The rows of parts, computed when they are read. Only those of a complete answer can be read twice."""
 
-    def __init__(self, parts: Parts[T], rows_of: Callable[[T], Iterable[Any]]) -> None:
+    def __init__(self, parts: Parts[T], rows_of: Callable[[T], Iterable[Row]]) -> None:
         self._parts, self._rows_of = parts, rows_of
 
     @property
     def is_complete(self) -> bool:
         return self._parts.is_complete
 
-    def chunks(self) -> Iterator[list[Any]]:
+    def chunks(self) -> Iterator[list[Row]]:
         """The rows of one part after the other."""
         return (list(self._rows_of(part)) for part in self._parts)
 
-    def mapped(self, change: Callable[[Any], Any]) -> Streamed:
+    def mapped(self, change: Callable[[Row], Changed]) -> Streamed[T, Changed]:
         """The same with changed rows."""
         return Streamed(self._parts, lambda part: map(change, self._rows_of(part)))
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Row]:
         return iter(self._all) if self.is_complete else chain.from_iterable(self.chunks())
 
     def __len__(self) -> int:
         """Of an answer that is not complete, the number of rows that are held at first."""
         return len(self._all) if self.is_complete else self._parts.size
 
-    def __getitem__(self, at: Any, /) -> Any:
+    @overload
+    def __getitem__(self, at: int, /) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice, /) -> Sequence[Row]: ...
+    def __getitem__(self, at: int | slice, /) -> Row | Sequence[Row]:
+        """The first row is known at once; any other one only of a complete answer."""
         if self.is_complete:
             return self._all[at]
         return next(chain.from_iterable(map(self._rows_of, self._parts.first)))
 
     @cached_property
-    def _all(self) -> list[Any]:
+    def _all(self) -> list[Row]:
         return [*chain.from_iterable(self.chunks())]

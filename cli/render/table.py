@@ -49,14 +49,14 @@ def _block_lines(block: Block, *, color: bool) -> Iterable[str]:
         pieces = table_pieces(block)
         return text_lines(colored_lines(block.columns, pieces, with_heads=block.header), color=True)
     if isinstance(block.rows, Streamed) and not block.rows.is_complete:
-        return _lines_of_chunks(block, block.rows)
+        return _lines_of_chunks(block, block.rows.chunks())
     return (line + "\n" for line in column_lines(block))
 
 
-def _lines_of_chunks(table: Table, rows: Streamed) -> Iterator[str]:
+def _lines_of_chunks(table: Table, chunks: Iterable[Sequence[Sequence[Cell]]]) -> Iterator[str]:
     """The columns are as wide as the first rows need, and wider from the first row on that needs more."""
     widths: list[int] = []
-    for chunk in rows.chunks():
+    for chunk in chunks:
         yield "\n".join([*column_lines(replace(table, rows=chunk), widths), ""])
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groups.commits import Commits, commit_columns
+from groups.commits import TopicCommits, commit_columns
 from groups.model import CommittedOffset
 
 ROWS = st.dictionaries(
@@ -18,7 +18,7 @@ def test_columns_are_a_mapping_by_ascending_partition(
     rows: dict[int, tuple[int, int, str]], asked: list[int]
 ) -> None:
     offsets, epochs, metadata = ([row[at] for row in rows.values()] for at in range(3))
-    commits = Commits([*rows], offsets, epochs, metadata)  # type: ignore[arg-type]
+    commits = TopicCommits([*rows], offsets, epochs, metadata)  # type: ignore[arg-type]
     expected = {
         number: CommittedOffset(offset=offset, leader_epoch=None if epoch < 0 else epoch, metadata=text)
         for number, (offset, epoch, text) in sorted(rows.items())

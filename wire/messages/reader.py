@@ -15,7 +15,7 @@ from uuid import UUID
 
 from wire.java_text import JAVA
 from wire.messages.layout import NO_UUID, UNSET, Array, Field, Message, Scalar, Struct, Type, zero
-from wire.messages.rows import FEWEST, FixedRow, Rows
+from wire.messages.rows import FEWEST, FixedRow, StructRows
 
 UNKNOWN_TAGS = "_unknownTaggedFields"
 """Key of a dictionary's unknown tagged fields, ``[(tag, bytes), …]``, if there are any."""
@@ -99,11 +99,11 @@ class Form:
     array: Callable[[Sequence[object]], object]
     no_uuid: UUID | None
     keeps_unknown_tags: bool
-    rows: bool  # Whether many structs of a fixed width are read as `Rows`
+    rows: bool  # Whether many structs of a fixed width are read as `StructRows`
 
 
 OBJECTS = Form(struct=_fields_class, array=tuple, no_uuid=None, keeps_unknown_tags=False, rows=True)
-"""`Fields` and tuples, or `Rows`, which equal them; None for the zero uuid."""
+"""`Fields` and tuples, or `StructRows`, which equal them; None for the zero uuid."""
 DICTIONARIES = Form(struct=_dictionary, array=list, no_uuid=NO_UUID, keeps_unknown_tags=True, rows=False)
 """Dictionaries by Kafka's names, and lists, complete enough to write the same bytes again."""
 
@@ -424,7 +424,7 @@ def _rows_reader(row: FixedRow, make: Make, length: Reader, general: Reader) -> 
         if isinstance(buffer, Frame):
             buffer.take(count)
         columns, end = read
-        return Rows(make, columns), end
+        return StructRows(make, columns), end
 
     return read
 

@@ -5,38 +5,40 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, TypeVar, overload
+
+T = TypeVar("T")
 
 Column: TypeAlias = tuple[Any, ...]
 FEWEST = 8
 """Fewer structs are read one by one."""
 
 
-class Rows(Sequence[Any]):
+class StructRows(Sequence[T]):
     """An immutable sequence of structs, equal to a tuple of them; `columns` has the values by name."""
 
     __slots__ = ("_make", "columns")
 
-    def __init__(self, make: Callable[[Sequence[object]], Any], columns: dict[str, Column]) -> None:
+    def __init__(self, make: Callable[[Sequence[object]], T], columns: dict[str, Column]) -> None:
         self._make, self.columns = make, columns
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T]:
         return map(self._make, zip(*self.columns.values(), strict=True))
 
     @overload
-    def __getitem__(self, at: int, /) -> Any: ...
+    def __getitem__(self, at: int, /) -> T: ...
     @overload
-    def __getitem__(self, at: slice, /) -> tuple[Any, ...]: ...
-    def __getitem__(self, at: int | slice, /) -> Any:
+    def __getitem__(self, at: slice, /) -> tuple[T, ...]: ...
+    def __getitem__(self, at: int | slice, /) -> T | tuple[T, ...]:
         if isinstance(at, slice):
             return tuple(self)[at]
         return self._make([column[at] for column in self.columns.values()])
 
     def __eq__(self, other: object) -> bool:
-        return tuple(self) == tuple(other) if isinstance(other, Rows | tuple) else NotImplemented
+        return tuple(self) == tuple(other) if isinstance(other, StructRows | tuple) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(tuple(self))
@@ -45,9 +47,9 @@ class Rows(Sequence[Any]):
         return repr(tuple(self))
 
 
-def columns_of(structs: Sequence[Any], *names: str) -> list[Column]:
+def columns_of(structs: Sequence[object], *names: str) -> list[Column]:
     """The values of some fields of structs of one class, a column for each name."""
-    if isinstance(structs, Rows):
+    if isinstance(structs, StructRows):
         return [structs.columns[name] for name in names]
     return [tuple(getattr(one, name) for one in structs) for name in names]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wire.messages.reader import OBJECTS, DecodeError, message_reader
-from wire.messages.rows import Rows, columns_of
+from wire.messages.rows import StructRows, columns_of
 from wire.messages.schemas.offsets import LIST_OFFSETS, OFFSET_FETCH
 from wire.messages.writer import message_writer
 
@@ -79,5 +79,5 @@ def test_ends_of_logs_are_rows(version: int) -> None:
     message_writer(LIST_OFFSETS.response, version)(out, answer)
     read, end = message_reader(LIST_OFFSETS.response, version, OBJECTS)(bytes(out), 0)
     assert end == len(out)
-    assert isinstance(read.topics[0].partitions, Rows)
+    assert isinstance(read.topics[0].partitions, StructRows)
     assert columns_of(read.topics[0].partitions, "offset") == [tuple(range(0, 350, 7))]
