@@ -159,7 +159,7 @@ class PartitionLag(NamedTuple):
     @property
     def unread(self) -> int | None:
         """The number to judge by: the lag, unless the log has fewer; None: not known, the search ended early. It is
-        `readable.most`, but asked for every row of a fleet."""
+        `readable.most`, computed without its other figures: a fleet has millions of rows."""
         lag, record = self.lag, self.next_record
         if lag is None or lag <= 0:
             return lag

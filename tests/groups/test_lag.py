@@ -141,7 +141,7 @@ def test_lag_time_is_that_of_the_first_record_that_can_be_read() -> None:
     ),
     st.booleans(),
 )
-def test_what_is_asked_of_every_row_is_what_can_be_read(
+def test_what_is_unread_of_a_row_is_what_can_be_read(
     committed: int | None, end: int | None, start: int | None, record: NextRecord | None, is_counted: bool
 ) -> None:
     lag = 4 if is_counted else records_between(committed, end)
