@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
@@ -36,6 +37,11 @@ class Parts(Generic[T]):
         if self.is_complete:
             return iter(self.first)
         return chain(self._taken(), self._rest)
+
+    def drop(self) -> None:
+        """Read the rest, and hold none of it."""
+        deque(self, maxlen=0)
+        self.is_complete = True
 
     def _taken(self) -> Iterator[T]:
         while self.first:

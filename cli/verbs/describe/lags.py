@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from cli.render.document import Block, Deferred, Document, Late, fields
 from cli.render.streamed import Parts, Streamed
@@ -34,15 +35,14 @@ from groups.lag import (
 from groups.model import Group, Problem, Topic
 
 
-def _all_remarks(part: OffsetsPart, view: OffsetsView) -> tuple[str, ...]:
-    """The remarks on these groups, and those of reading them."""
-    remarks = (*state_remarks(part.groups), *without_partitions(part.groups), *_left_out(part.left_out))
-    remarks += pending_remarks(part.groups, view.now_ms)
-    if view.totals:
-        remarks += unsubscribed_remarks(part.rows)
-    if view.lag_time:
-        remarks += lag_time_remarks(part.rows, view.now_ms)
-    return remarks + part.remarks
+def _remarks(part: OffsetsPart, view: OffsetsView) -> Iterator[tuple[str, ...]]:
+    """The remarks on these groups by kind, and those of reading them."""
+    yield state_remarks(part.groups)
+    yield without_partitions(part.groups)
+    yield pending_remarks(part.groups, view.now_ms)
+    yield unsubscribed_remarks(part.rows) if view.totals else ()
+    yield lag_time_remarks(part.rows, view.now_ms) if view.lag_time else ()
+    yield part.remarks
 
 
 def _left_out(count: int) -> tuple[str, ...]:
@@ -56,9 +56,10 @@ def read_offsets(
     topics: Sequence[str] | None,
     *,
     whole: bool,
+    of_rows: bool,
 ) -> Document:
-    """The document of groups with their committed offsets, limited to the topics if any are named; `whole`: nothing is
-    printed before everything is read. What is more than offsets is asked of all groups at once."""
+    """The document of groups with their committed offsets, limited to the topics if any are named; see
+    `offsets_document`. What is more than offsets is requested of all groups at once."""
     if options.lag_time or options.last_commit or options.verbose:
         described, whole = [_joined(described)], True
     view = OffsetsView(
@@ -67,7 +68,8 @@ def read_offsets(
         topics=frozenset(split_list(topics)),
         **fields(options, "lag_time", "last_commit", "totals", "only_with_lag", "verbose"),
     )
-    return offsets_document((_read_part(source, read, view) for read in described), view, whole=whole)
+    parts = (_read_part(source, read, view) for read in described)
+    return offsets_document(parts, view, whole=whole, of_rows=of_rows)
 
 
 def _joined(described: Iterable[ReadResult[Group]]) -> ReadResult[Group]:
@@ -123,45 +125,66 @@ def offsets_part(
     return OffsetsPart(groups=[group for group in groups if group.id in rows], rows=rows, left_out=unknown)
 
 
-def offsets_document(parts: Iterable[OffsetsPart], view: OffsetsView, *, whole: bool = True) -> Document:
-    """The document; unless it must be `whole`, a long one is read while it is printed."""
-    late, totals = Late(), TotalsOfGroups(lag_time=view.lag_time)
+class _Found:
+    """What was found in the parts of an answer so far."""
 
-    def noted() -> Iterator[OffsetsPart]:
-        left_out = 0
+    def __init__(self, view: OffsetsView) -> None:
+        self.late, self.totals = Late(), TotalsOfGroups(lag_time=view.lag_time)
+        self._view = view
+        self._left_out = 0
+        self._by_kind: list[list[str]] = []
+        self._known: set[Problem] = set()
+
+    def in_each(self, parts: Iterable[OffsetsPart]) -> Iterator[OffsetsPart]:
         for part in parts:
-            if view.totals:
-                totals.add(part.rows)
-            left_out += part.left_out
-            late.remarks += _all_remarks(replace(part, left_out=0), view)
-            late.errors += [problem for problem in part.problems if problem not in late.errors]
+            if self._view.totals:
+                self.totals.add(part.rows)
+            self._left_out += part.left_out
+            remarks = [*_remarks(part, self._view)]
+            self._by_kind = self._by_kind or [[] for _ in remarks]
+            for of_kind, found in zip(self._by_kind, remarks, strict=True):
+                of_kind.extend(found)
+                self.late.remarks += found
+            self.late.errors += [problem for problem in part.problems if problem not in self._known]
+            self._known.update(part.problems)
             yield part
-        late.remarks += _left_out(left_out)
+        self.late.remarks += _left_out(self._left_out)
 
-    held = Parts(noted(), None if whole else _size)
-    errors, remarks = tuple[Problem, ...](), tuple[str, ...]()
-    if held.is_complete:
-        all_of_it = OffsetsPart.joined(held.first)
-        held.first, errors, remarks = [all_of_it], all_of_it.problems, _all_remarks(all_of_it, view)
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """All remarks, by kind."""
+        texts = [*map(tuple, self._by_kind)]
+        return tuple(chain(*texts[:2], _left_out(self._left_out), *texts[2:]))
+
+
+def offsets_document(
+    parts: Iterable[OffsetsPart], view: OffsetsView, *, whole: bool = True, of_rows: bool = True
+) -> Document:
+    """The document; unless it must be `whole`, a long one is read while it is printed. Without `of_rows`, neither rows
+    nor data are printed if only totals are wanted."""
+    found = _Found(view)
+    held = Parts(found.in_each(parts), None if whole else _size)
+    if not (of_rows or view.partitions):
+        held.drop()
 
     def entries(part: OffsetsPart) -> Iterator[dict[str, object]]:
         return (group_data(group, part.rows[group.id], view) for group in part.groups)
 
     def data() -> dict[str, object]:
         groups = Streamed(held, entries)
-        of_all = {"totals": Deferred(lambda: totals.data)} if view.totals else {}
+        of_all = {"totals": Deferred(lambda: found.totals.data)} if view.totals else {}
         return {"groups": [*groups] if held.is_complete else groups, **of_all}
 
     blocks: list[Block] = [offsets_table(held, view)] if view.partitions else []
     if view.totals:
-        blocks += totals.tables(held)
+        blocks += found.totals.tables(held)
     return Document(
         command="describe",
         data=Deferred(data),
         blocks=blocks,
-        errors=errors,
-        remarks=remarks,
-        late=None if held.is_complete else late,
+        errors=tuple(found.late.errors) if held.is_complete else (),
+        remarks=found.remarks if held.is_complete else (),
+        late=None if held.is_complete else found.late,
     )
 
 

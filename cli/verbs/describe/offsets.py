@@ -46,16 +46,6 @@ class OffsetsPart:
     remarks: tuple[str, ...] = ()
     left_out: int = 0
 
-    @classmethod
-    def joined(cls, parts: Sequence[OffsetsPart]) -> OffsetsPart:
-        return cls(
-            groups=[group for part in parts for group in part.groups],
-            rows={group: rows for part in parts for group, rows in part.rows.items()},
-            problems=tuple(problem for part in parts for problem in part.problems),
-            remarks=tuple(remark for part in parts for remark in part.remarks),
-            left_out=sum(part.left_out for part in parts),
-        )
-
 
 _NAMED = 5
 

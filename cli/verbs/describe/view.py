@@ -9,6 +9,7 @@ from cli.errors import UsageError
 from cli.options import ClustersOptions, OutputOptions, RepeatOptions
 from cli.render.cells import Cell
 from cli.render.document import VERBOSE, Block, Deferred, Document, Table, columns
+from cli.render.output_format import FOR_PROGRAMS, OutputFormat
 from cli.selection import describe_chosen, describe_in_parts
 from cli.sources.source import AuthorizedOperations, Source
 from cli.verbs.describe.classic_streams import application, streams_remarks, threads_table
@@ -61,13 +62,22 @@ def describe_groups(
 
     def read_document(groups: Source) -> Document:
         if mode is DescribeMode.OFFSETS and not options.authorized_operations:
-            whole = bool(source.clusters) or repeat.watch is not None
-            described_parts = describe_in_parts(groups, selection)
-            document = read_offsets(groups, described_parts, options, selection.topics, whole=whole)
+            is_sorted = output.shape is not None and bool(output.shape.sort)
+            document = read_offsets(
+                groups,
+                describe_in_parts(groups, selection),
+                options,
+                selection.topics,
+                whole=repeat.watch is not None
+                or bool(source.clusters)
+                or is_sorted
+                or output.output is OutputFormat.HTML,
+                of_rows=output.output in FOR_PROGRAMS,
+            )
             return replace(document, more="" if options.verbose else VERBOSE)
         described = describe_chosen(groups, selection, offsets=mode is DescribeMode.OFFSETS)
         if mode is DescribeMode.OFFSETS:
-            document = read_offsets(groups, [described], options, selection.topics, whole=True)
+            document = read_offsets(groups, [described], options, selection.topics, whole=True, of_rows=True)
         else:
             described = replace(described, items=with_unknown_leaders(groups, described.items))
             shown, problems = described.items, described.problems
