@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cli.render.cells import Cell, Duration
 from cli.sources.source import ReadResult, Source
 from cli.verbs.describe.offsets import Totals
+from groups.commits import unreadable
 from groups.counts import counted, first_names
 from groups.lag import (
     PartitionLag,
@@ -16,7 +17,7 @@ from groups.lag import (
     unread_offsets,
     with_next_records,
 )
-from groups.model import NOTHING_COMMITTED, Cause, Group, commit_of
+from groups.model import Cause, Group
 from groups.times import duration_text
 
 LAG = ("#LAG", "#LAG-TIME", "##PARTITIONS", "#WITHOUT-OFFSET")  # Headings of `GroupLag.cells`
@@ -81,44 +82,47 @@ class GroupLags:
 
 
 def read_lags(source: Source, described: ReadResult[Group], *, only_with_lag: bool) -> GroupLags:
-    """Read what is missing of the lag of groups that were described with their offsets."""
+    """Read what is missing of the lag of groups that were described with their offsets. The rows of a group are
+    computed when they are needed, twice: those of all groups take much more memory than their offsets."""
     groups = described.items
     logs = source.topics(topics_with_offsets(groups), end_offsets=True, start_offsets=True)
     topics = {topic.name: topic for topic in logs.items}
-    rows = {group.id: each_once(partition_lags(group, topics)) for group in groups}
-    unread = source.next_records(unread_offsets(rows.values()))
+    unread = source.next_records(unread_offsets(each_once(partition_lags(group, topics)) for group in groups))
     now_ms = time.time_ns() // 1_000_000
-    rows = {name: with_next_records(listed, unread.records, now_ms) for name, listed in rows.items()}
-    is_missed = any(row.lag != 0 for listed in rows.values() for row in listed)
-    remarks = [unread.remark] if unread.remark is not None and is_missed else []
+    by_group, total, missed, unknown = dict[str, GroupLag](), Totals(), False, 0
+    for group in groups:
+        rows = with_next_records(each_once(partition_lags(group, topics)), unread.records, now_ms)
+        missed = missed or any(row.lag != 0 for row in rows)
+        if only_with_lag and not any(row.lag for row in rows):
+            unknown += _may_lag(group, rows)
+            continue
+        lag = by_group[group.id] = _lag_of(group, rows)
+        total = total.with_(lag.totals)
+    remarks = [unread.remark] if unread.remark is not None and missed else []
     forbidden = [problem for problem in unread.problems if problem.cause is Cause.FORBIDDEN]
     if forbidden:  # The lags are whole without them
         names = first_names([problem.subject for problem in forbidden], _NAMED, "topics")
         remarks.append(f"{names}: {forbidden[0].message}")
-    if only_with_lag:
-        lagging = {name for name, listed in rows.items() if any(row.lag for row in listed)}
-        unknown = sum(_may_lag(group, rows[group.id]) for group in groups if group.id not in lagging)
-        remarks += [f"{counted(unknown, 'group')} left out: whether they lag is not known"] if unknown else []
-        groups = tuple(group for group in groups if group.id in lagging)
-    by_group = {group.id: _lag_of(group, rows[group.id]) for group in groups}
+    remarks += [f"{counted(unknown, 'group')} left out: whether they lag is not known"] if unknown else []
     without = [lag.without_offset for lag in by_group.values() if lag.without_offset is not None]
-    total = GroupLag(
-        totals=Totals.of([row for group in groups for row in rows[group.id]]),
-        without_offset=sum(without) if without or not groups else None,
-    )
     unread_problems = tuple(problem for problem in unread.problems if problem not in forbidden)
-    read = ReadResult(groups, described.problems + logs.problems + unread_problems)
-    return GroupLags(read=read, by_group=by_group, total=total, remarks=tuple(remarks))
+    return GroupLags(
+        read=ReadResult(
+            tuple(group for group in groups if group.id in by_group),
+            described.problems + logs.problems + unread_problems,
+        ),
+        by_group=by_group,
+        total=GroupLag(totals=total, without_offset=sum(without) if without or not by_group else None),
+        remarks=tuple(remarks),
+    )
 
 
 def _lag_of(group: Group, rows: Sequence[PartitionLag]) -> GroupLag:
-    without = None if group.offsets is None else sum(_is_without_offset(group, row) for row in rows)
+    if group.offsets is None:
+        return GroupLag(totals=Totals.of(rows), without_offset=None)
+    unread = unreadable(group.offsets)
+    without = sum(row.committed is None and (row.topic, row.partition) not in unread for row in rows)
     return GroupLag(totals=Totals.of(rows), without_offset=without)
-
-
-def _is_without_offset(group: Group, row: PartitionLag) -> bool:
-    committed = commit_of(group.offsets, (row.topic, row.partition))
-    return committed is None or committed.offset == NOTHING_COMMITTED
 
 
 def _may_lag(group: Group, rows: Sequence[PartitionLag]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import gt
 from typing import NamedTuple, TypeAlias
 
-from groups.model import NOTHING_COMMITTED, CommittedOffset
+from groups.model import NOTHING_COMMITTED, CommittedOffset, Offsets, TopicPartition
 
 Numbers: TypeAlias = Sequence[int | None]
 
@@ -67,6 +67,17 @@ class TopicCommits(Mapping[int, CommittedOffset]):
             metadata=self._metadata,
             timestamps=unknown,
         )
+
+
+def unreadable(offsets: Offsets) -> set[TopicPartition]:
+    """The partitions whose committed offsets could not be read."""
+    return {
+        (topic, number)
+        for topic, commits in offsets.items()
+        if not isinstance(commits, TopicCommits)
+        for number, commit in commits.items()
+        if commit.offset is None
+    }
 
 
 _NOTHING = CommittedOffset(offset=None)

@@ -49,15 +49,27 @@ class PolledHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExporterHistory:
-    interval_ms: int = 0  # The time between polls
+    interval_ms: int | None = 0  # The time between polls; None: there is one, and nothing is kept for another
     groups: Mapping[str, PolledHistory] = field(default_factory=dict)
 
     def after(self, reading: PollResult) -> "ExporterHistory":
         """The history after another poll. Deleted groups are dropped; one that cannot be read is kept."""
+        if self.interval_ms is None:
+            return replace(self, groups={name: _only(seen, reading) for name, seen in reading.groups.items()})
         kept_ms = WINDOW_MS - self.interval_ms
         before = {name: self.groups.get(name, PolledHistory()) for name in reading.groups}
         groups = {name: before[name].after(seen, reading, kept_ms) for name, seen in reading.groups.items()}
         return replace(self, groups=groups)
+
+
+def _only(seen: PolledGroup, reading: PollResult) -> PolledHistory:
+    """The history of a group that is read once: what one observation shows of a group that cannot be read."""
+    observations = (_observed(seen, reading),) if seen.group is None else ()
+    return PolledHistory(
+        last=seen.group,
+        totals=reading.totals.get(seen.id, {}),
+        diagnosis=_judged(seen, observations, None),
+    )
 
 
 def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_ms: int) -> PolledHistory:

@@ -145,7 +145,7 @@ def read_chosen(
             name: PolledGroup(
                 id=name,
                 group=groups.get(name),
-                rows=lag.with_next_records(rows.get(name, ()), records, at_ms),
+                rows=lag.with_next_records(rows.pop(name, ()), records, at_ms),  # Not held twice
                 error=errors.get(name),
             )
             for name in sorted(groups.keys() | errors.keys())

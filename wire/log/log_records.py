@@ -127,8 +127,12 @@ class _Reader:
         return self._payload[start : self._position]
 
     def _int(self, what: str, read: Callable[[bytes, int], tuple[int, int]] = read_int) -> int:
+        at = self._position
+        if at < self._end and (octet := self._payload[at]) < 0x80:  # Most have one byte
+            self._position = at + 1
+            return (octet >> 1) ^ -(octet & 1)
         try:
-            value, position = read(self._payload, self._position)
+            value, position = read(self._payload, at)
         except BadVarint:
             self._refuse(f"has no end to its {what}")
         if position > self._end:

@@ -71,7 +71,7 @@ def export(options: ExporterOptions, push: PushOptions, source: SourceOptions) -
         owner_limit=options.owner_limit,
     )
     counts = None if receiver is None else PushCounts()
-    newest = NewestPage(limits, interval_ms, [*sources], labels, counts)
+    newest = NewestPage(limits, None if options.once else interval_ms, [*sources], labels, counts)
     pusher = None if receiver is None else Pusher(receiver, newest.pushed, notice, counts)
     with ExitStack() as stack:
         pollers = [

@@ -190,8 +190,8 @@ class Exposition:
 class ClusterMetrics:
     """The newest metrics of a cluster. Thread-safe: they are replaced as a whole, by the thread that polls it."""
 
-    def __init__(self, labels: Mapping[str, str], limits: PageLimits, interval_ms: int) -> None:
-        """`labels` are those of all its samples; `interval_ms` is the time between polls."""
+    def __init__(self, labels: Mapping[str, str], limits: PageLimits, interval_ms: int | None) -> None:
+        """`labels` are those of all its samples; `interval_ms` is the time between polls, None if there is one."""
         self._labels, self._limits = labels, limits
         self._owners = Owners(kind=limits.owner, limit=limits.owner_limit) if limits.owner else None
         self._history = ExporterHistory(interval_ms=interval_ms)
@@ -231,7 +231,7 @@ class NewestPage:
     def __init__(
         self,
         limits: PageLimits,
-        interval_ms: int,
+        interval_ms: int | None,
         clusters: Sequence[str | None] = (None,),
         labels: Mapping[str, str] = NO_LABELS,
         counts: PushCounts | None = None,
