@@ -109,7 +109,6 @@ def _claim_of(assignor: str) -> Callable[[bytes], Claim] | None:
         return None
 
 
-@lru_cache(maxsize=REMEMBERED)
 def subscribed(subscription: bytes) -> tuple[str, ...]:
     """The topics that a member subscribes to."""
     try:

@@ -5,9 +5,10 @@ ignored, and broken UTF-8 is replaced. User data are the assignors' own (`assign
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wire.messages.layout import Decoded, Encoded, Message
 from wire.messages.reader import OBJECTS, DecodeError, message_reader
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 NEWEST_VERSION = SUBSCRIPTION.newest
 NO_GENERATION = -1
 _VERSION = struct.Struct(">h")
+_REMEMBERED, _REMEMBERED_BYTES = 1024, 16_384
+"""How much of what was read is remembered, and the longest bytes of which it is."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +40,7 @@ class EmbeddedSubscription:
     version: int
     topics: tuple[str, ...]
     user_data: bytes | None = None
-    owned: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    owned: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     generation: int = NO_GENERATION
     rack: str | None = None
 
@@ -45,10 +50,17 @@ class EmbeddedAssignment:
     """A member's assignment. `partitions` keep the order sent, topics and partitions alike."""
 
     version: int
-    partitions: dict[str, tuple[int, ...]]
+    partitions: Mapping[str, tuple[int, ...]]
     user_data: bytes | None = None
 
 
+def _remembered(read: Callable[[bytes], T]) -> Callable[[bytes], T]:
+    """Remember what was read last: a group's leader, coordinator and observers all read the same bytes."""
+    remembered = lru_cache(maxsize=_REMEMBERED)(read)
+    return lambda data: remembered(data) if len(data) <= _REMEMBERED_BYTES else read(data)
+
+
+@_remembered
 def read_subscription(data: bytes) -> EmbeddedSubscription:
     """Read the metadata that a member sent in JoinGroup. Raises DecodeError: with the field and the byte."""
     version, read = read_versioned(SUBSCRIPTION, data)
@@ -62,6 +74,7 @@ def read_subscription(data: bytes) -> EmbeddedSubscription:
     )
 
 
+@_remembered
 def read_assignment(data: bytes) -> EmbeddedAssignment:
     """Read the assignment that a leader sent, or that the broker computed. Raises DecodeError: as above."""
     version, read = read_versioned(ASSIGNMENT, data)
@@ -75,10 +88,16 @@ def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
     topics: set[str] = set()
     for data in metadata:
         try:
-            topics.update(message_reader(SUBSCRIPTION, 0, OBJECTS)(data, _VERSION.size)[0].topics)
+            topics.update(_topics(data))
         except DecodeError:
             return None
     return frozenset(topics)
+
+
+@_remembered
+def _topics(data: bytes) -> tuple[str, ...]:
+    topics: tuple[str, ...] = message_reader(SUBSCRIPTION, 0, OBJECTS)(data, _VERSION.size)[0].topics
+    return topics
 
 
 def write_subscription(subscription: EmbeddedSubscription) -> bytes:
