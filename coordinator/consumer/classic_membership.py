@@ -6,7 +6,7 @@ from enum import Enum
 from functools import partial
 
 from coordinator.consumer.committing_member import CommittingMember
-from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Position, java_exception
+from coordinator.consumer.member import COORDINATOR_MOVED, NEVER, Identity, Positions, java_exception
 from coordinator.consumer.outputs import DueCallback, DueFailure
 from coordinator.engine.classic.heartbeat import Heartbeat, HeartbeatAnswer
 from coordinator.engine.classic.leave_group import LeaveGroup
@@ -47,8 +47,8 @@ _FENCED_ERRORS = frozenset(
 class ClassicMembership(CommittingMember):
     """See the module."""
 
-    def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
-        super().__init__(identity, image, position)
+    def __init__(self, identity: Identity, image: TopicImage, positions: Positions) -> None:
+        super().__init__(identity, image, positions)
         self.state = ClassicState.UNJOINED
         self.epoch = NO_GENERATION
         self.member_id = ""

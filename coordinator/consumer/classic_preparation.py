@@ -33,10 +33,10 @@ class PreparingMember(ClassicMembership):
         identity: base.Identity,
         subscription: base.ClientSubscription,
         image: TopicImage,
-        position: base.Position,
+        positions: base.Positions,
         batch_topic_changes_ms: int,
     ) -> None:
-        super().__init__(identity, image, position)
+        super().__init__(identity, image, positions)
         self.is_leader = False
         self.subscription = subscription
         self._joined: tuple[str, ...] | None = None  # The topics of the last JoinGroup

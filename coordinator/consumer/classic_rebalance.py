@@ -43,7 +43,7 @@ class RebalancingMember(PreparingMember):
         identity: base.Identity,
         subscription: base.ClientSubscription,
         image: TopicImage,
-        position: base.Position,
+        positions: base.Positions,
         *,
         assignors: Sequence[str] = (),
         subscription_version: int = NEWEST_VERSION,
@@ -57,7 +57,7 @@ class RebalancingMember(PreparingMember):
         `state`: what the application shows its assignors.
         `batch_topic_changes_ms`: how long it collects changes of topics before it rejoins because of them
         (client-side assignment proposal, "Consumer Embedded Protocol"); no client has this."""
-        super().__init__(identity, subscription, image, position, batch_topic_changes_ms)
+        super().__init__(identity, subscription, image, positions, batch_topic_changes_ms)
         library = identity.library
         self._assignors = MemberAssignors(self, assignors, custom, state)
         rebalances = rebalance_protocol(self._assignors.names, library.leader)

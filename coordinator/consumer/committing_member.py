@@ -10,7 +10,14 @@ from typing import TypeAlias
 
 from coordinator.consumer import member as base
 from coordinator.consumer.leader import by_topic
-from coordinator.consumer.outputs import Committed, Partitions, Positioned, Raised, TopicPartition
+from coordinator.consumer.outputs import (
+    Committed,
+    Partitions,
+    Positioned,
+    Raised,
+    TopicPartition,
+    in_order,
+)
 from coordinator.engine.calls import AnyRequest
 from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommitAnswer
 from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, OffsetQuery
@@ -47,8 +54,8 @@ class _Commit:
 class CommittingMember(base.ClientMember):
     """See the module."""
 
-    def __init__(self, identity: base.Identity, image: TopicImage, position: base.Position) -> None:
-        super().__init__(identity, image, position)
+    def __init__(self, identity: base.Identity, image: TopicImage, positions: base.Positions) -> None:
+        super().__init__(identity, image, positions)
         self._beat_at_ms = base.NEVER
         self._auto_commit_at_ms = base.NEVER
         self._auto_commits = False  # Whether an auto-commit is unanswered
@@ -153,11 +160,7 @@ class CommittingMember(base.ClientMember):
 
     def _consumed(self, among: Partitions | None = None) -> Offsets:
         """The offsets to commit: positions of the assignment (or of `among`), in a fixed order."""
-        return {
-            partition: offset
-            for partition in sorted(self.assignment if among is None else among)
-            if (offset := self.position(partition)) is not None
-        }
+        return self.positions(in_order(self.assignment if among is None else among))
 
     def _commit(
         self,
@@ -191,10 +194,7 @@ class CommittingMember(base.ClientMember):
             member=member,
             instance=None if self.by_hand and self.subscription.is_empty else self.identity.instance,
             offsets=tuple(
-                [
-                    Offset(topic=topic, topic_id=None, partition=partition, offset=offset)
-                    for (topic, partition), offset in offsets.items()
-                ]
+                [Offset(topic, None, partition, offset) for (topic, partition), offset in offsets.items()]
             ),
         )
 

@@ -47,7 +47,7 @@ class AsyncConsumer(DepartingMember):
         identity: base.Identity,
         subscription: base.ClientSubscription,
         image: TopicImage,
-        position: base.Position,
+        positions: base.Positions,
         *,
         uuid: str,
         remote_assignor: str | None = None,
@@ -59,7 +59,7 @@ class AsyncConsumer(DepartingMember):
         local assignors exclude each other."""
         if remote_assignor is not None and local_assignors:
             raise InvalidSetting("group.remote.assignor and group.local.assignors exclude each other")
-        super().__init__(identity, image, position, uuid=uuid, remote_assignor=remote_assignor)
+        super().__init__(identity, image, positions, uuid=uuid, remote_assignor=remote_assignor)
         if local_assignors:
             self._client_side = LocalAssignors(MemberAssignors(self, local_assignors, custom, state))
         self.subscription = subscription

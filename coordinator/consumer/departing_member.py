@@ -5,7 +5,7 @@ from abc import abstractmethod
 from enum import Enum
 
 from coordinator.consumer.heartbeat_fields import HeartbeatFields
-from coordinator.consumer.member import NEVER, Identity, Position
+from coordinator.consumer.member import NEVER, Identity, Positions
 from coordinator.consumer.outputs import CallbackKind, DueCallback
 from coordinator.consumer.reconciling_member import NO_EPOCH, AsyncState, ReconcilingMember
 from coordinator.engine.topics import TopicImage
@@ -33,12 +33,12 @@ class DepartingMember(ReconcilingMember):
         self,
         identity: Identity,
         image: TopicImage,
-        position: Position,
+        positions: Positions,
         *,
         uuid: str,
         remote_assignor: str | None = None,
     ) -> None:
-        super().__init__(identity, image, position, uuid=uuid)
+        super().__init__(identity, image, positions, uuid=uuid)
         self._fields = HeartbeatFields(identity, uuid, remote_assignor)
         self._beat: int | None = None  # The unanswered heartbeat
         self._failures = 0

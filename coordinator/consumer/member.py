@@ -1,7 +1,7 @@
 """The base of members of both protocols: requests and their answers, the coordinator, callbacks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,8 +21,9 @@ NOT_SUBSCRIBED = "Consumer is not subscribed to any topics or assigned any parti
 _MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
 _ERRONEOUS_STATE = "Failed to set assignment: Local: Erroneous state"
 
-Position: TypeAlias = Callable[[TopicPartition], int | None]
-"""The offset up to which the application has received the records of a partition; None if it does not read it yet."""
+Positions: TypeAlias = Callable[[Iterable[TopicPartition]], dict[TopicPartition, int]]
+"""The offsets up to which the application has received the records of partitions, without those that it does not read
+yet, in the order of the partitions."""
 OnAnswer: TypeAlias = Callable[[object, int], None]
 """Takes the answer, None if the connection was lost, and the time in ms."""
 Step: TypeAlias = Callable[[int], None]
@@ -90,11 +91,11 @@ class ClientMember(ABC):
     member_id: str  # Its id in the group; empty while it has none
     epoch: int  # Its generation or member epoch; -1 or 0 while it has none
 
-    def __init__(self, identity: Identity, image: TopicImage, position: Position) -> None:
+    def __init__(self, identity: Identity, image: TopicImage, positions: Positions) -> None:
         self.identity, self.settings = identity, identity.settings
         self._behavior = identity.library.behavior
         self.image = image
-        self.position = position
+        self.positions = positions
         self.metrics = Metrics(self.settings.metrics_num_samples, self.settings.metrics_sample_window_ms)
         self.owned: Partitions = frozenset()
         """The partitions that the group has assigned, and that the client considers its own."""

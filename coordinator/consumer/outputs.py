@@ -4,6 +4,7 @@ exceptions that wait."""
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from assignors.conversation import AssignorMetadata, GroupMetadata
@@ -18,6 +19,12 @@ class TopicPartition(NamedTuple):
 
 
 Partitions: TypeAlias = frozenset[TopicPartition]
+
+
+@lru_cache(maxsize=1024)
+def in_order(partitions: Partitions) -> tuple[TopicPartition, ...]:
+    """By topic and number. Remembered: a member commits the same partitions again and again."""
+    return tuple(sorted(partitions))
 
 
 class CallbackKind(Enum):

@@ -10,7 +10,7 @@ from assignors.errors import AssignorFailedError
 from coordinator.consumer import committing_member
 from coordinator.consumer.heartbeat_fields import Assignments, Reconciliation
 from coordinator.consumer.local_assignor import LocalAssignors
-from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Position, java_exception
+from coordinator.consumer.member import LISTENER_FAILED, NEVER, Identity, Positions, java_exception
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicImage
@@ -70,8 +70,8 @@ _RECONCILED = AsyncState.ACKNOWLEDGING, AsyncState.STABLE
 class ReconcilingMember(committing_member.CommittingMember):
     """See the module. The protocol, with its heartbeats, is in the subclass."""
 
-    def __init__(self, identity: Identity, image: TopicImage, position: Position, *, uuid: str) -> None:
-        super().__init__(identity, image, position)
+    def __init__(self, identity: Identity, image: TopicImage, positions: Positions, *, uuid: str) -> None:
+        super().__init__(identity, image, positions)
         self.state = AsyncState.UNSUBSCRIBED
         self.member_id = uuid
         self.epoch = 0

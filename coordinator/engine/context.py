@@ -85,9 +85,10 @@ class EngineContext:
             check_fits(encoded, self.config.message_max_bytes)
             self.written += [(record.group, data) for record, data in zip(records, encoded, strict=True)]
         self.producer = producer
+        self.records += records
+        producer_id = None if producer is None else producer.id
         for record in records:
-            self.records.append(record)
-            self.replay(record, None if producer is None else producer.id)
+            self.replay(record, producer_id)
 
     def answer(self, ticket: int, answer: object) -> None:
         """Answer this call, or an earlier call that waited."""

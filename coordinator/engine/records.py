@@ -1,7 +1,7 @@
 """The records of the coordinator's log about groups and offsets, independent of their encoding."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
@@ -38,12 +38,13 @@ class StoredOffset(NamedTuple):
     topic_id: UUID | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetRecord(_GroupRecord[StoredOffset]):
-    """Keys 0 and 1."""
+class OffsetRecord(NamedTuple):
+    """Keys 0 and 1. A named tuple, like its value."""
 
+    group: str
     topic: str
     partition: int
+    value: StoredOffset | None  # None: the record deletes the key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,3 +242,8 @@ ConsumerRecord: TypeAlias = (
 """A record of a consumer group."""
 
 Record: TypeAlias = OffsetRecord | ClassicGroupRecord | ConsumerRecord
+
+
+def in_group(record: Record, group: str) -> Record:
+    """The same record of another group."""
+    return record._replace(group=group) if isinstance(record, OffsetRecord) else replace(record, group=group)

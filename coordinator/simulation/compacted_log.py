@@ -25,8 +25,13 @@ from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, Record
 
+
+def _field_names(kind: type) -> tuple[str, ...]:
+    return OffsetRecord._fields if kind is OffsetRecord else tuple(field.name for field in fields(kind))
+
+
 _KEY_NAMES: Mapping[type, tuple[str, ...]] = {
-    kind: tuple(field.name for field in fields(kind) if field.name not in ("value", "payload"))
+    kind: tuple(name for name in _field_names(kind) if name not in ("value", "payload"))
     for kind in get_args(Record)
 }
 

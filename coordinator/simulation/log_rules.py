@@ -153,9 +153,8 @@ class LogRules(Watcher):
     def appended(self, batch: LogAppend) -> None:
         records, request, is_late = batch
         if type(records[0]) is logged.OffsetRecord:
-            for record in records:
-                if isinstance(record, logged.OffsetRecord):
-                    self._offsets.written(record, request, is_late=is_late)
+            offsets = [record for record in records if isinstance(record, logged.OffsetRecord)]
+            self._offsets.written(offsets, request, is_late=is_late)
             return
         self._epochs.moves(request)
         is_upgrade, is_downgrade = _conversion(records)
@@ -167,7 +166,7 @@ class LogRules(Watcher):
         for record in records:
             match record:
                 case logged.OffsetRecord():
-                    self._offsets.written(record, request, is_late=is_late)
+                    self._offsets.written((record,), request, is_late=is_late)
                 case logged.ClassicGroupRecord(value=value):
                     is_by_leader = type(request) is SyncGroup
                     self.classic.written(value, by_leader=is_by_leader)

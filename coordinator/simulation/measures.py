@@ -1,12 +1,13 @@
 """The cost of a run, counted for its `Result`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from coordinator.consumer.outputs import AssignorCall, Callback, Committed, Partitions, Raised, TopicPartition
 from coordinator.engine.records import ClassicGroupRecord, ConsumerMemberRecord, TargetEpochRecord
 from coordinator.simulation.node import LogAppend
 from coordinator.simulation.process import Process
+from coordinator.simulation.read_positions import ReadRange
 from coordinator.simulation.result import AssignorCalled, CallbackCall, Ownership, Presence, RaisedException
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.watcher import Watcher
@@ -20,13 +21,13 @@ class RecordsRead(Watcher):
         self._read: dict[TopicPartition, int] = {}
         """The offset up to which the readers have read a partition: every reader starts at or before it."""
 
-    def read(self, partition: TopicPartition, start: int, end: int) -> None:
-        """An application received records of a partition, from `start` up to before `end`."""
-        known = self._read.get(partition, 0)
-        if start < known:
-            self.read_twice += min(end, known) - start
-        if end > known:
-            self._read[partition] = end
+    def read(self, ranges: Sequence[ReadRange]) -> None:
+        for partition, start, end in ranges:
+            known = self._read.get(partition, 0)
+            if start < known:
+                self.read_twice += min(end, known) - start
+            if end > known:
+                self._read[partition] = end
 
     def partition_deleted(self, partition: TopicPartition) -> None:
         self._read.pop(partition, None)

@@ -1,5 +1,6 @@
 """Committed offsets: who may commit, that none decreases, and that none is lost (I7, I8, I12)."""
 
+from collections.abc import Iterable
 from itertools import chain
 from uuid import UUID
 
@@ -8,7 +9,7 @@ from coordinator.engine.calls import AnyRequest
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.engine import Engine
 from coordinator.engine.offsets.commit import OffsetCommit, OffsetCommitAnswer
-from coordinator.engine.records import OffsetRecord
+from coordinator.engine.records import OffsetRecord, StoredOffset
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.handover_rules import HandoverRules
 from coordinator.simulation.invariants import Facts
@@ -24,8 +25,8 @@ class OffsetRules:
 
     def __init__(self, facts: Facts, handovers: HandoverRules) -> None:
         self._facts, self._handovers = facts, handovers
-        self._offsets: dict[tuple[str, int], tuple[UUID | None, int]] = {}
-        """By topic and partition: topic id and offset in the log."""
+        self._offsets: dict[tuple[str, int], StoredOffset] = {}
+        """By topic and partition: the last one in the log."""
         self._acknowledged: dict[tuple[str, int], int] = {}
         """By topic and partition: the offset of the last commit that was answered without an error."""
         self._beyond: set[TopicPartition] = set()
@@ -36,53 +37,67 @@ class OffsetRules:
         """The flaw by which a member committed another member's partition."""
         self._checked: object = None  # The last commit of a member that may commit any partition
 
-    def written(self, record: OffsetRecord, request: AnyRequest | None, *, is_late: bool) -> None:
-        key, value = TopicPartition(record.topic, record.partition), record.value
-        if value is None:
-            self._offsets.pop(key, None)
-            self._acknowledged.pop(key, None)
-            return
-        topic_id, before = self._offsets.get(key, (value.topic_id, 0))
-        if topic_id is not value.topic_id and topic_id != value.topic_id:
-            self._acknowledged.pop(key, None)
-        # An operator's commit, not a member's, has no epoch: the group is empty.
-        elif (
-            value.offset < before
-            and not (isinstance(request, OffsetCommit) and request.generation_or_epoch < 0)
-            and not self._facts.violations.shares_partitions
-        ):
-            what = (
-                f"the offset of {record.topic}-{record.partition} decreases from {before} to {value.offset}"
-            )
-            self._facts.broken("I7", what, LATE_COMMIT if is_late else self._flaw_of_setback(request, key))
-            self._acknowledged.pop(key, None)
-        if key in self._handovers.recreated:
-            is_beyond = value.offset > self._facts.topics.end(key)
-            (self._beyond.add if is_beyond else self._beyond.discard)(key)
-        self._offsets[key] = (value.topic_id, value.offset)
-        if isinstance(request, OffsetCommit):
-            wrong = self._may_not_commit(request, key, value.topic_id)
-            if wrong:
-                flaw = self._flaw_of_commit(request, key) or (LATE_COMMIT if is_late else "")
-                self._wrongly_committed[key] = flaw
-                what = f"the coordinator accepts an offset of {record.topic}-{record.partition}"
-                self._facts.broken("I7", f"{what} from {self._facts.name_of(request.member)}, {wrong}", flaw)
-            elif self._wrongly_committed:
+    def written(self, records: Iterable[OffsetRecord], request: AnyRequest | None, *, is_late: bool) -> None:
+        """Offsets are in the log, because of one request."""
+        commit = request if isinstance(request, OffsetCommit) else None
+        has = NOTHING if commit is None else self._handovers.has.get(commit.member, NOTHING)
+        for _, topic, number, value in records:
+            key = TopicPartition(topic, number)
+            if value is None:
+                self._offsets.pop(key, None)
+                self._acknowledged.pop(key, None)
+                continue
+            known, self._offsets[key] = self._offsets.get(key), value
+            if known is not None and known.topic_id != value.topic_id:
+                self._acknowledged.pop(key, None)
+            elif value.offset < (0 if known is None else known.offset):
+                self._decreased(key, 0 if known is None else known.offset, value.offset, request, is_late)
+            if key in self._handovers.recreated:
+                is_beyond = value.offset > self._facts.topics.end(key)
+                (self._beyond.add if is_beyond else self._beyond.discard)(key)
+            if commit is not None and (commit is not self._checked or key not in has):
+                self._check_commit(commit, key, value.topic_id, is_late)
+            elif commit is not None and self._wrongly_committed:
                 self._wrongly_committed.pop(key, None)
+
+    def _decreased(
+        self, key: TopicPartition, before: int, now: int, request: AnyRequest | None, is_late: bool
+    ) -> None:
+        # An operator's commit, not a member's, has no epoch: the group is empty.
+        is_operators = isinstance(request, OffsetCommit) and request.generation_or_epoch < 0
+        if is_operators or self._facts.violations.shares_partitions:
+            return
+        what = f"the offset of {key.topic}-{key.partition} decreases from {before} to {now}"
+        self._facts.broken("I7", what, LATE_COMMIT if is_late else self._flaw_of_setback(request, key))
+        self._acknowledged.pop(key, None)
+
+    def _check_commit(
+        self, request: OffsetCommit, key: TopicPartition, topic_id: UUID | None, is_late: bool
+    ) -> None:
+        wrong = self._may_not_commit(request, key, topic_id)
+        if wrong:
+            flaw = self._flaw_of_commit(request, key) or (LATE_COMMIT if is_late else "")
+            self._wrongly_committed[key] = flaw
+            what = f"the coordinator accepts an offset of {key.topic}-{key.partition}"
+            self._facts.broken("I7", f"{what} from {self._facts.name_of(request.member)}, {wrong}", flaw)
+        else:
+            self._wrongly_committed.pop(key, None)
 
     def acknowledged(self, request: OffsetCommit, answer: OffsetCommitAnswer) -> None:
         offsets = {(offset.topic, offset.partition): offset.offset for offset in request.offsets}
-        for topic, _, partition, code in answer.partitions:
-            if not code:
-                self._acknowledged[topic, partition] = offsets[topic, partition]
+        refused = [(topic, number) for topic, _, number, code in answer.partitions if code]
+        for key in refused:
+            offsets.pop(key, None)
+        self._acknowledged.update(offsets)
 
     def converted(self, what: str) -> None:
         """:param what: upgrade or downgrade"""
-        kept = {
-            key: (value.topic_id, value.offset)
-            for key, value in self._facts.engine.state.offsets.get(GROUP, {}).items()
-        }
-        if kept != self._offsets:
+        now = self._facts.engine.state.offsets.get(GROUP, {})
+        kept, written = (
+            {key: (value.topic_id, value.offset) for key, value in offsets.items()}
+            for offsets in (now, self._offsets)
+        )
+        if kept != written:
             self._facts.broken("I12", f"the {what} changes committed offsets")
 
     def replayed(self, engine: Engine) -> None:
@@ -94,9 +109,6 @@ class OffsetRules:
                 self._facts.broken("I8", f"a commit of {key[0]}-{key[1]} was acknowledged and then lost")
 
     def _may_not_commit(self, request: OffsetCommit, partition: TopicPartition, topic_id: UUID | None) -> str:
-        has = self._handovers.has.get(request.member, NOTHING)
-        if request is self._checked and partition in has:
-            return ""
         group, epoch = self._facts.engine.state.groups.get(GROUP), request.generation_or_epoch
         if group is None or group.is_empty():
             return "" if epoch < 0 else "which is not a member"
@@ -113,9 +125,9 @@ class OffsetRules:
             since = None if topic_id is None else current.assigned_epochs.get((topic_id, partition.partition))
             if since is None or since > epoch or epoch > current.epoch:
                 return f"which is at epoch {epoch} instead of {current.epoch}"
-        if partition in has:
-            return ""
         handovers = self._handovers
+        if partition in handovers.has.get(request.member, NOTHING):
+            return ""
         if partition in handovers.kept.get(request.member, NOTHING):
             return ""
         for member, partitions in chain(handovers.has.items(), handovers.kept.items()):

@@ -3,7 +3,7 @@ reads and commits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from coordinator.consumer.library import AfterError
@@ -28,7 +28,7 @@ from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
 from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.polling import AGAIN_MS, Activity, PollingApplication
-from coordinator.simulation.read_positions import ReadPositions
+from coordinator.simulation.read_positions import ReadPositions, ReadRange
 from coordinator.simulation.scenario import ListenerScript, MemberScript
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.topics import SimulatedClient
@@ -50,7 +50,7 @@ class ProcessWatcher:
     def raised(self, process: Process, raised: Raised) -> None: ...
     def warned(self, process: Process, warned: Warned) -> None: ...
     def committed(self, process: Process, committed: Committed) -> None: ...
-    def read(self, partition: TopicPartition, start: int, end: int) -> None: ...
+    def read(self, ranges: Sequence[ReadRange]) -> None: ...
     def received(self, process: Process, answer: object) -> None: ...
     def failed(self, process: Process) -> None: ...
     def deadlocked(self, process: Process) -> None: ...
@@ -170,9 +170,9 @@ class Process(PollingApplication):
 
     # Reading.
 
-    def position(self, partition: TopicPartition) -> int | None:
-        """The offset up to which the application has read a partition; None if it does not read it."""
-        return self._positions.at(partition)
+    def positions(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """The offsets up to which the application has read these, without those that it does not read."""
+        return self._positions.of(partitions)
 
     def reset(self, partition: TopicPartition) -> None:
         """A new partition of a deleted one's name is read from the start (auto.offset.reset=earliest)."""
@@ -197,9 +197,9 @@ class Process(PollingApplication):
             fetched = self.by_hand & self.member.positioned if self.by_hand else self.fetching
         self._positions.read(fetched)
 
-    def _report_read(self, partition: TopicPartition, start: int, end: int) -> None:
+    def _report_read(self, ranges: Sequence[ReadRange]) -> None:
         for watcher in self._watchers:
-            watcher.read(partition, start, end)
+            watcher.read(ranges)
 
     # Outputs of the member.
 

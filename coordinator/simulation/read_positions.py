@@ -2,17 +2,21 @@
 in `poll`: from the committed offset (or the first one), up to the end of the log, FETCH_MS after reading has
 started."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
-from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.consumer.member import NEVER
+from coordinator.consumer.outputs import Partitions, TopicPartition, in_order
 from coordinator.simulation.schedule import Schedule
 
 FETCH_MS = 10  # How long the first fetch of a partition takes
 
+ReadRange: TypeAlias = tuple[TopicPartition, int, int]
+"""What an application received of a partition: the offset of the first record, and the one after the last."""
+
 
 class ReadPositions:
-    """`log_end` returns the offset that a partition's next record would have now. `report` gets what was read: the
-    partition, the offset of the first record, and the one after the last."""
+    """`log_end` returns the offset that a partition's next record would have now. `report` gets what was read."""
 
     __slots__ = ("_log_end", "_offsets", "_report", "_schedule", "_started_ms")
 
@@ -20,40 +24,49 @@ class ReadPositions:
         self,
         schedule: Schedule,
         log_end: Callable[[TopicPartition], int],
-        report: Callable[[TopicPartition, int, int], None],
+        report: Callable[[Sequence[ReadRange]], None],
     ) -> None:
         self._schedule, self._log_end, self._report = schedule, log_end, report
         self._offsets: dict[TopicPartition, int] = {}
         self._started_ms: dict[TopicPartition, int] = {}  # When the current reading of each partition started
 
-    def at(self, partition: TopicPartition) -> int | None:
-        """The position now; None: the partition is not read."""
-        offset = self._offsets.get(partition)
-        started_ms = self._started_ms.get(partition)
-        if offset is None or started_ms is None or self._schedule.now_ms < started_ms + FETCH_MS:
-            return offset
-        end = self._log_end(partition)
-        return end if end > offset else offset
+    def of(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """The positions now, without partitions that are not read."""
+        offsets, started_ms, log_end = self._offsets, self._started_ms, self._log_end
+        latest_ms = self._schedule.now_ms - FETCH_MS
+        positions = {}
+        for partition in partitions:
+            offset = offsets.get(partition)
+            if offset is not None:
+                if started_ms.get(partition, NEVER) <= latest_ms:
+                    offset = max(offset, log_end(partition))
+                positions[partition] = offset
+        return positions
 
     def read(self, partitions: Partitions) -> None:
         """Read these from now on, as far as their positions are known, and no others."""
-        self._stop([partition for partition in self._started_ms if partition not in partitions])
-        if len(self._started_ms) != len(partitions):
-            for partition in sorted(partitions):
-                if partition not in self._started_ms and partition in self._offsets:
-                    self._started_ms[partition] = self._schedule.now_ms
+        started_ms = self._started_ms
+        if started_ms:
+            self._stop([partition for partition in started_ms if partition not in partitions])
+        if len(started_ms) != len(partitions):
+            for partition in in_order(partitions):
+                if partition not in started_ms and partition in self._offsets:
+                    started_ms[partition] = self._schedule.now_ms
 
     def stop(self) -> None:
         """Stop reading, and report what was read."""
         self._stop(tuple(self._started_ms))
 
-    def _stop(self, partitions: Iterable[TopicPartition]) -> None:
-        for partition in partitions:
-            start, end = self._offsets[partition], self.at(partition)
+    def _stop(self, partitions: Sequence[TopicPartition]) -> None:
+        ranges = []
+        for partition, end in self.of(partitions).items():
+            start = self._offsets[partition]
             del self._started_ms[partition]
-            if end is not None and end > start:
+            if end > start:
                 self._offsets[partition] = end
-                self._report(partition, start, end)
+                ranges.append((partition, start, end))
+        if ranges:
+            self._report(ranges)
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
         """Continue at a committed offset, or at the first record if the log does not have it."""

@@ -118,7 +118,7 @@ class StreamsApplication:
             identity_of(replace(new, script=replace(script, config=defaults | dict(script.config)))),
             subscription_of(script),
             new.image,
-            new.position,
+            new.positions,
             assignors=(STREAMS,),
             custom=(assignor,),
         )

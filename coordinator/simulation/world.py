@@ -185,7 +185,7 @@ class World(Watcher):
             client_id=client.id,
             script=script,
             image=self.topics.image,
-            position=process.position,
+            positions=process.positions,
             member_uuid=member_uuid,
             state=MappingProxyType(process.state),
             history=self._histories.pop(name, frozenset()),

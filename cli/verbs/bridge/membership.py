@@ -110,7 +110,7 @@ class Membership:
             ),
             _subscription(assignor),
             TopicImage(),
-            lambda _: None,
+            lambda _: {},
             assignors=(assignor,),
         )
 

@@ -92,7 +92,7 @@ class SimulatedGroup:
 
     def _named(self, records: Sequence[stored.Record]) -> tuple[stored.Record, ...]:
         """The record with the group's own name, which the simulation does not know."""
-        return tuple(replace(record, group=self._group) for record in records)
+        return tuple(stored.in_group(record, self._group) for record in records)
 
     # Events of members.
 
@@ -198,7 +198,7 @@ def _make_member(new: NewMember) -> ClientMember:
         return make_member(new)
     custom = tuple(replace(find("range", Side.CLIENT), name=name) for name in names)
     identity, subscription = identity_of(new), subscription_of(new.script)
-    return ClassicConsumer(identity, subscription, new.image, new.position, assignors=names, custom=custom)
+    return ClassicConsumer(identity, subscription, new.image, new.positions, assignors=names, custom=custom)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

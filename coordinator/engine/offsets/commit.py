@@ -154,9 +154,10 @@ def _committed(
     except (RequestRefused, CannotBeWritten) as error:
         code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
         codes = [topic if isinstance(topic, ErrorCode) else code for topic in topics]
-    judged = zip(request.offsets, codes, topics, strict=True)
-    broker_first = sorted(judged, key=lambda outcome: isinstance(outcome[2], TopicInfo))
-    return _answer((offset, code) for offset, code, _ in broker_first)
+    judged = list(zip(request.offsets, codes, topics, strict=True))
+    if any(codes):
+        judged.sort(key=lambda outcome: isinstance(outcome[2], TopicInfo))  # the broker's own errors first
+    return _answer([(offset, code) for offset, code, _ in judged])
 
 
 def find_topic(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | ErrorCode:
@@ -196,17 +197,11 @@ def _judge(
         else:
             if check is not None:
                 check(topic.name, topic.id, offset.partition)
+            metadata = offset.metadata or ""
             value = StoredOffset(
-                offset=offset.offset,
-                leader_epoch=offset.leader_epoch,
-                metadata=offset.metadata or "",
-                commit_ms=ctx.now_ms,
-                expire_ms=expire_ms,
-                topic_id=topic.id,
+                offset.offset, offset.leader_epoch, metadata, ctx.now_ms, expire_ms, topic.id
             )
-            records.append(
-                OffsetRecord(group=request.group, topic=topic.name, partition=offset.partition, value=value)
-            )
+            records.append(OffsetRecord(request.group, topic.name, offset.partition, value))
             codes.append(ErrorCode.NONE)
     return codes, records
 

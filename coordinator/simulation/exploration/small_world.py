@@ -1,7 +1,7 @@
 """The steps of a small group: those that a state allows, and the effect of each.
 Messages, in order on each connection, wait until a step delivers them; a listener returns in a separate step."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from coordinator.consumer.member import ClientMember, ClientSubscription
@@ -20,9 +20,9 @@ from coordinator.simulation.exploration.worlds import (
 )
 
 
-def no_position(_place: TopicPartition) -> int | None:
-    """The position of a partition: None, as nothing is read here."""
-    return None
+def no_positions(_partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    """Nothing is read here."""
+    return {}
 
 
 class SmallWorld(ExploredState):
@@ -141,7 +141,7 @@ class SmallWorld(ExploredState):
                 client_id=name,
                 script=script,
                 image=self.image,
-                position=no_position,
+                positions=no_positions,
                 member_uuid=uuid,
             )
         )

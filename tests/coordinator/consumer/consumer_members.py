@@ -25,7 +25,7 @@ def start(
             identity,
             ClientSubscription(topics=() if regex is not None else topics, regex=regex),
             play.topics,
-            application.position,
+            application.known_positions,
             uuid=name,
             remote_assignor=remote_assignor,
             local_assignors=[assignor.name for assignor in local_assignors],

@@ -2,7 +2,7 @@
 all the time, and polls again after an exception, unless a test says otherwise. Requests are answered at once, unless
 they are held, refused or lost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
@@ -55,8 +55,12 @@ class Application:
         self._return_at_ms: int | None = None
         self._called = ""
 
-    def position(self, partition: outputs.TopicPartition) -> int | None:
-        return self.positions.get(partition)
+    def known_positions(
+        self, partitions: Iterable[outputs.TopicPartition]
+    ) -> dict[outputs.TopicPartition, int]:
+        return {
+            partition: self.positions[partition] for partition in partitions if partition in self.positions
+        }
 
     def hold(self, *kinds: type[Any]) -> None:
         """Keep requests of these types back; all without any."""

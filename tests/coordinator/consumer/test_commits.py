@@ -93,7 +93,7 @@ def test_an_application_that_waits_for_a_commit_does_not_poll() -> None:
 def start_classic(play: Play, name: str, library: str = "java") -> Application:
     def make(identity: Identity, application: Application) -> ClassicConsumer:
         return ClassicConsumer(
-            identity, ClientSubscription(topics=("foo",)), play.topics, application.position
+            identity, ClientSubscription(topics=("foo",)), play.topics, application.known_positions
         )
 
     return play.start(name, make, library=library, enable_auto_commit=False)

@@ -45,7 +45,7 @@ def test_a_pattern_of_the_client_is_said_as_names() -> None:
 
     def make(identity: Identity, application: Application) -> AsyncConsumer:
         subscription = ClientSubscription(matches=lambda name: name.startswith("foo"))
-        return AsyncConsumer(identity, subscription, play.topics, application.position, uuid="a")
+        return AsyncConsumer(identity, subscription, play.topics, application.known_positions, uuid="a")
 
     a = play.start("a", make)
     assert [(heartbeat.topics, heartbeat.regex) for heartbeat in heartbeats(a)[:1]] == [(("foo",), None)]

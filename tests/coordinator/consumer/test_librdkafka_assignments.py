@@ -101,7 +101,7 @@ def _made_by_kohort(assignment: bytes) -> list[str]:
             identity,
             ClientSubscription(topics=("foo",)),
             play.topics,
-            application.position,
+            application.known_positions,
             assignors=("cooperative-sticky",),
         )
 
@@ -154,7 +154,7 @@ def _sent_by_kohort(assignor: str) -> list[bytes]:
     def make(identity: Identity, application: Application) -> ClassicConsumer:
         subscription = ClientSubscription(topics=("foo", "missing"))
         return ClassicConsumer(
-            identity, subscription, play.topics, application.position, assignors=(assignor,)
+            identity, subscription, play.topics, application.known_positions, assignors=(assignor,)
         )
 
     play = Play()

@@ -1,6 +1,6 @@
 """Each invariant falls where a part of the world does what it says that none does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 from unittest import mock
@@ -13,7 +13,7 @@ from coordinator.consumer import classic_rebalance, leader
 from coordinator.consumer.classic_member import ClassicConsumer
 from coordinator.consumer.consumer_member import AsyncConsumer
 from coordinator.consumer.member import ClientMember
-from coordinator.consumer.outputs import Callback, CallbackKind, Partitions
+from coordinator.consumer.outputs import Callback, CallbackKind, Partitions, TopicPartition
 from coordinator.engine import engine as engine_module
 from coordinator.engine import topic_changes, upgrade
 from coordinator.engine.classic import heartbeat as classic_heartbeat
@@ -104,14 +104,16 @@ LOSES = replacing(CallbackKind.REVOKED, lambda call: Callback(CallbackKind.LOST,
 
 
 def commits_less_and_less(member: ClientMember) -> None:
-    original, read = member.position, list[int]()
+    original, read = member.positions, list[int]()
 
-    def position(partition: Any) -> int | None:
-        offset = original(partition)
-        read.append(0)
-        return None if offset is None else max(0, offset - len(read))
+    def positions(partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        offsets = original(partitions)
+        for partition, offset in offsets.items():
+            read.append(0)
+            offsets[partition] = max(0, offset - len(read))
+        return offsets
 
-    member.position = position
+    member.positions = positions
 
 
 def always_rejoins(member: ClientMember) -> None:

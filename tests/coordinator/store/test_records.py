@@ -292,7 +292,7 @@ def _as_written(record: engine.Record | OtherRecord) -> engine.Record | OtherRec
     """Without the fields that an expiring offset lacks; partitions without an epoch get the member's."""
     match record:
         case engine.OffsetRecord(value=engine.StoredOffset(expire_ms=int()) as value):
-            return replace(record, value=value._replace(leader_epoch=-1, topic_id=None))
+            return record._replace(value=value._replace(leader_epoch=-1, topic_id=None))
         case engine.CurrentAssignmentRecord(value=engine.CurrentAssignmentValue() as value):
             places = [
                 (topic, number)

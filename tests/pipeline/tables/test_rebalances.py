@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
+from coordinator.engine.records import in_group
 from pipeline.tables.rebalances import courses, ownership, rebalances
 from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
 from tests.coordinator.engine.consumer import Consumer, settled
@@ -80,7 +81,7 @@ def test_members_that_fell_silent_expired(spark: SparkSession) -> None:
     log: list[Written] = []
     for name, written in SILENCES.items():
         for line in written:
-            log.append(replace(line, offset=len(log), record=replace(line.record, group=name)))
+            log.append(replace(line, offset=len(log), record=in_group(line.record, name)))
     events = frame(spark, log, clock(("foo", 4))).cache()
     table, owned = rebalances(courses(events), events), ownership(courses(events))
     assertSchemaEqual(table.schema, REBALANCES, ignoreNullable=True)
