@@ -333,26 +333,26 @@ def _with_embedded(base: model.Member, metadata: bytes, assignment: bytes, *, st
     if stable and not metadata:
         unsubscribed = "its subscription is not known: it sent no metadata"
     oddity = "; ".join(filter(None, (unsubscribed, unassigned))) or None
-    member = base if oddity is None else replace(base, unreadable=oddity)
+    rack, topics, kept, owned, data = base.rack, base.subscription, base.kept, base.owned, base.user_data
     if subscription is not None:
         # In the order sent: in one bucket, Java's maps keep the order of insertion.
         topics = model.Subscription(topics=tuple(dict.fromkeys(subscription.topics)))
-        kept = {
-            topic: tuple(sorted(numbers)) for topic, numbers in sorted(subscription.owned.items()) if numbers
-        }
-        member = replace(member, rack=subscription.rack or None, subscription=topics, kept=kept or None)
+        sent = sorted(subscription.owned.items())
+        kept = {topic: tuple(sorted(numbers)) for topic, numbers in sent if numbers} or None
+        rack = subscription.rack or None
     if assigned is not None:
         owned = {name: tuple(sorted(set(numbers))) for name, numbers in sorted(assigned.partitions.items())}
-        member = replace(member, owned=owned)
     elif stable and not assignment:
-        member = replace(member, owned={})
+        owned = {}
     if oddity is None and (subscription is not None or assigned is not None):
         data = model.UserData(
             subscription=(subscription.user_data if subscription else None) or b"",
             assignment=(assigned.user_data if assigned else None) or b"",
         )
-        member = replace(member, user_data=data)
-    return member
+    unreadable = oddity or base.unreadable
+    return replace(
+        base, rack=rack, subscription=topics, kept=kept, owned=owned, user_data=data, unreadable=unreadable
+    )
 
 
 def _with_worker(member: model.Member, metadata: bytes, assignment: bytes) -> model.Member:

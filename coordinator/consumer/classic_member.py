@@ -20,7 +20,9 @@ class ClassicConsumer(RebalancingMember):
 
     @property
     def fetching(self) -> Partitions:
-        return frozenset() if self.by_hand else self.owned & self.positioned
+        if self.by_hand:
+            return frozenset()
+        return self.owned if len(self.positioned) == len(self.owned) else self.owned & self.positioned
 
     @property
     def _changes_incrementally(self) -> bool:

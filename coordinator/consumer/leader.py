@@ -9,11 +9,13 @@ from assignors.assignor import Assignor, Side
 from assignors.errors import AssignmentRule, AssignorFailedError, RuleBrokenError, UnknownAssignorError
 from assignors.model import Claim, DenseGroup, GroupSpec, MemberSpec, TopicSpec
 from assignors.registry import find
-from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.consumer.outputs import Partitions, TopicPartition, in_order
 from coordinator.engine.records import ClassicMemberValue
 from coordinator.engine.topics import TopicImage
 from wire.messages import embedded_protocol as embedded
 from wire.messages.reader import DecodeError
+
+REMEMBERED = 1024
 
 
 def assign(
@@ -48,9 +50,10 @@ def group_topics(members: Iterable[ClassicMemberValue]) -> frozenset[str]:
     return frozenset(topic for member in members for topic in subscribed(member.subscription))
 
 
-def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]:
+@lru_cache(maxsize=REMEMBERED)
+def by_topic(partitions: Partitions) -> Mapping[str, tuple[int, ...]]:
     """Partition numbers by topic, both ascending."""
-    by_name = groupby(sorted(partitions), key=itemgetter(0))
+    by_name = groupby(in_order(partitions), key=itemgetter(0))
     return {topic: tuple([partition for _, partition in places]) for topic, places in by_name}
 
 
@@ -75,8 +78,6 @@ def _spec(member: ClassicMemberValue) -> MemberSpec:
 
 
 # What is in bytes that others wrote: nothing, if they cannot be read.
-
-REMEMBERED = 1024
 
 
 @lru_cache(maxsize=REMEMBERED)

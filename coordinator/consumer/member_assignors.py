@@ -76,6 +76,8 @@ class MemberAssignors:
         return self._assigned_generation if cooperates else NO_GENERATION
 
     def _user_data(self, name: str, topics: tuple[str, ...]) -> bytes | None:
+        if name not in self._reported:
+            return self._here[name].subscription_user_data(topics)
         call = AssignorCall(assignor=name, method=AssignorMethod.SUBSCRIPTION_USER_DATA, topics=topics)
         try:
             data = self._here[name].subscription_user_data(topics)
@@ -135,6 +137,9 @@ class MemberAssignors:
         group = self._group_metadata()
         self._assigned_generation = group.generation
         if name not in self._here:
+            return
+        if name not in self._reported:
+            self._here[name].on_assignment(assignment, group)
             return
         call = AssignorCall(
             assignor=name,

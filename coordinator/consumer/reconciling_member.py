@@ -93,7 +93,11 @@ class ReconcilingMember(committing_member.CommittingMember):
 
     @property
     def fetching(self) -> Partitions:
-        return frozenset() if self.by_hand else self.owned & self.positioned - self._revoking - self._awaiting
+        if self.by_hand:
+            return frozenset()
+        pending = self._revoking | self._awaiting
+        is_all = not pending and len(self.positioned) == len(self.owned)
+        return self.owned if is_all else self.owned & self.positioned - pending
 
     @property
     def acquiring(self) -> Partitions:

@@ -47,9 +47,8 @@ class OffsetRecord(NamedTuple):
     value: StoredOffset | None  # None: the record deletes the key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClassicMemberValue:
-    """A member in the value of key 2."""
+class ClassicMemberValue(NamedTuple):
+    """A member in the value of key 2. A named tuple: members are created and compared in each generation."""
 
     member: str
     instance: str | None

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from coordinator.consumer.outputs import AssignorCall, Callback, Committed, Partitions, Raised, TopicPartition
 from coordinator.engine.records import ClassicGroupRecord, ConsumerMemberRecord, TargetEpochRecord
@@ -11,6 +12,9 @@ from coordinator.simulation.read_positions import ReadRange
 from coordinator.simulation.result import AssignorCalled, CallbackCall, Ownership, Presence, RaisedException
 from coordinator.simulation.schedule import Schedule
 from coordinator.simulation.watcher import Watcher
+
+_Owned: TypeAlias = tuple[Process, TopicPartition, int, int, int | None]
+"""A process owned a partition from one time to another, in ms; since when it was a zombie then."""
 
 
 class RecordsRead(Watcher):
@@ -42,7 +46,6 @@ class Measures(RecordsRead):
         self.callbacks: list[CallbackCall] = []
         self.assignor_calls: list[AssignorCalled] = []
         self.thrown: list[RaisedException] = []
-        self.owners: list[Ownership] = []
         self.presence: list[Presence] = []
         self.rebalances = 0
         self.moved = 0
@@ -51,6 +54,7 @@ class Measures(RecordsRead):
         self.zombies_since: dict[Process, int] = {}
         self._schedule, self._names = schedule, names
         self._counted = -1  # The last generation or target epoch that is counted
+        self._owned: list[_Owned] = []  # Closed intervals
         self._since: dict[tuple[Process, TopicPartition], int] = {}
         self._owner: dict[TopicPartition, str] = {}  # The last owner of each partition
         self._owned_by: dict[TopicPartition, int] = {}
@@ -67,7 +71,12 @@ class Measures(RecordsRead):
 
     def owners_now(self) -> tuple[Ownership, ...]:
         """All intervals; open ones last until now."""
-        return (*self.owners, *(self._ownership(*key) for key in self._since))
+        now_ms = self._schedule.now_ms
+        present = (
+            (process, partition, start_ms, now_ms, self.zombies_since.get(process))
+            for (process, partition), start_ms in self._since.items()
+        )
+        return tuple(_ownership(*owned) for owned in (*self._owned, *present))
 
     def presence_now(self) -> tuple[Presence, ...]:
         running = (self._present(process) for process in self._started)
@@ -75,7 +84,7 @@ class Measures(RecordsRead):
 
     def forget(self) -> None:
         """Drop closed intervals, and callbacks."""
-        self.owners.clear()
+        self._owned.clear()
         self.presence.clear()
         self.callbacks.clear()
         self.assignor_calls.clear()
@@ -90,9 +99,10 @@ class Measures(RecordsRead):
 
     def owned_changed(self, process: Process, before: Partitions) -> None:
         now_ms = self.changed_ms = self._schedule.now_ms
+        zombie_ms = self.zombies_since.get(process)
         for partition in sorted(before - process.owned):
-            self.owners.append(self._ownership(process, partition))
-            del self._since[process, partition]
+            start_ms = self._since.pop((process, partition))
+            self._owned.append((process, partition, start_ms, now_ms, zombie_ms))
             self._owned_by[partition] -= 1
             if not self._owned_by[partition]:
                 self._ownerless[partition] = now_ms
@@ -167,20 +177,22 @@ class Measures(RecordsRead):
             self.rebalances += 1
             self.changed_ms = self._schedule.now_ms
 
-    def _ownership(self, process: Process, partition: TopicPartition) -> Ownership:
-        start_ms, zombie_ms = self._since[process, partition], self.zombies_since.get(process)
-        return Ownership(
-            member=process.name,
-            topic=partition.topic,
-            partition=partition.partition,
-            start_s=start_ms / 1000,
-            end_s=self._schedule.now_ms / 1000,
-            zombie_from_s=None if zombie_ms is None else max(zombie_ms, start_ms) / 1000,
-        )
-
     def _present(self, process: Process) -> Presence:
         start_s, end_s = self._started[process] / 1000, self._schedule.now_ms / 1000
         return Presence(member=process.name, start_s=start_s, end_s=end_s)
+
+
+def _ownership(
+    process: Process, partition: TopicPartition, start_ms: int, end_ms: int, zombie_ms: int | None
+) -> Ownership:
+    return Ownership(
+        member=process.name,
+        topic=partition.topic,
+        partition=partition.partition,
+        start_s=start_ms / 1000,
+        end_s=end_ms / 1000,
+        zombie_from_s=None if zombie_ms is None else max(zombie_ms, start_ms) / 1000,
+    )
 
 
 def _is_emptied(batch: LogAppend) -> bool:

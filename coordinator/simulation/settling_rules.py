@@ -155,6 +155,9 @@ class SettlingRules(Watcher):
         for process in self._running():
             owners.update(process.owned)
             subscribed.update(process.wanted(self._facts.topics.image))
+        wanted = self._facts.topics.partitions_of(subscribed)
+        if owners.keys() == wanted and owners.total() == len(wanted):
+            return "", None
         for name, topic in self._facts.topics.image.topics.items():
             if name in subscribed:
                 for number in range(topic.partitions):

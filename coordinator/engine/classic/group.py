@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import ClassVar
 
 from assignors.java.hash_map import DEFAULT_CAPACITY, grown_capacity, map_order, string_hashes, utf16
@@ -94,11 +95,10 @@ class ClassicGroup:
 
     def in_order(self) -> list[ClassicMember]:
         """The members in a broker's order: the order of a Java HashMap."""
-        ids = list(self.members)
-        if len(ids) < 2:
-            return list(self.members.values())
-        order = map_order(string_hashes(ids), capacity=self._capacity, keys=[utf16(id_) for id_ in ids])
-        return [self.members[ids[i]] for i in order.indices.tolist()]
+        members = self.members
+        if len(members) < 2:
+            return list(members.values())
+        return [members[id_] for id_ in _in_order(tuple(members), self._capacity)]
 
     def elect_protocol(self) -> str:
         """Elect by the members' votes. There is at least one member, and all share a protocol."""
@@ -191,17 +191,19 @@ class ClassicGroup:
     ) -> tuple[log.ClassicMemberValue, ...]:
         """The members as in records and answers, with their metadata for the protocol."""
         return tuple(
-            log.ClassicMemberValue(
-                member=member.id,
-                instance=member.instance,
-                client_id=member.client_id,
-                host=member.host,
-                rebalance_timeout_ms=member.rebalance_timeout_ms,
-                session_timeout_ms=member.session_timeout_ms,
-                subscription=member.metadata(protocol) or b"",
-                assignment=assignments.get(member.id, b""),
-            )
-            for member in self.in_order()
+            [
+                log.ClassicMemberValue(
+                    member.id,
+                    member.instance,
+                    member.client_id,
+                    member.host,
+                    member.rebalance_timeout_ms,
+                    member.session_timeout_ms,
+                    subscription=member.metadata(protocol) or b"",
+                    assignment=assignments.get(member.id, b""),
+                )
+                for member in self.in_order()
+            ]
         )
 
     def store(self, value: log.ClassicGroupValue) -> None:
@@ -281,11 +283,21 @@ class ClassicMember:
 
     def metadata(self, protocol: str | None) -> bytes | None:
         """The metadata for the protocol; None if the member does not support it."""
-        return next((offered.metadata for offered in self.protocols if offered.name == protocol), None)
+        for name, metadata in self.protocols:
+            if name == protocol:
+                return metadata
+        return None
 
     def protocol_names(self) -> list[str]:
         """The member's protocols, preferred first; a repeated name counts once."""
-        return list(dict.fromkeys(protocol.name for protocol in self.protocols))
+        return list(dict.fromkeys([name for name, _ in self.protocols]))
+
+
+@lru_cache(maxsize=64)
+def _in_order(ids: tuple[str, ...], capacity: int) -> tuple[str, ...]:
+    """Ids in the order of a Java HashMap."""
+    order = map_order(string_hashes(ids), capacity=capacity, keys=[utf16(id_) for id_ in ids])
+    return tuple([ids[i] for i in order.indices.tolist()])
 
 
 def count(counts: Counter[str], names: Iterable[str], change: int) -> None:

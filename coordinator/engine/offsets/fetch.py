@@ -3,7 +3,7 @@ OffsetMetadataManager.fetchOffsets."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 from coordinator.engine.calls import Call, Request
@@ -46,8 +46,7 @@ class OffsetFetch(Request[OffsetFetchAnswer]):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedOffset:
+class FetchedOffset(NamedTuple):
     offset: int = -1
     leader_epoch: int = -1
     metadata: str = ""
@@ -92,7 +91,7 @@ class _Offsets:
         value = self.committed.get((topic, partition))
         if value is None or (topic_id is not None and value.topic_id not in (None, topic_id)):
             return FetchedOffset()
-        return FetchedOffset(offset=value.offset, leader_epoch=value.leader_epoch, metadata=value.metadata)
+        return FetchedOffset(value.offset, value.leader_epoch, value.metadata)
 
 
 def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> QueriedOffsets:
@@ -114,7 +113,7 @@ def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> Quer
     else:
         asked = [_asked(offsets, ctx.topics, topic, partitions) for topic, partitions in fetch.topics]
         # Topics that do not exist are last, as in a broker, which answers for them itself.
-        topics = tuple(sorted(asked, key=lambda topic: _UNKNOWN in (offset for _, offset in topic[1])))
+        topics = tuple(sorted(asked, key=lambda topic: bool(topic[1]) and topic[1][0][1] is _UNKNOWN))
     return QueriedOffsets(group=fetch.group, topics=topics)
 
 

@@ -89,8 +89,8 @@ def test_the_session_timeout_replaces_a_missing_rebalance_timeout() -> None:
     group = ClassicGroup(id="g", state_since_ms=0)
     for stored_member, timeouts in (
         (value, (10_000, 10_000)),
-        (replace(value, rebalance_timeout_ms=60_000), (60_000, 10_000)),
-        (replace(value, session_timeout_ms=20_000), (20_000, 20_000)),
+        (value._replace(rebalance_timeout_ms=60_000), (60_000, 10_000)),
+        (value._replace(session_timeout_ms=20_000), (20_000, 20_000)),
     ):
         group.store(replace(stored, members=(stored_member,)))
         assert (group.members["m"].rebalance_timeout_ms, group.members["m"].session_timeout_ms) == timeouts

@@ -198,7 +198,7 @@ def test_a_classic_member_of_version_0_has_no_rebalance_timeout() -> None:
     client = {"memberId": "m", "clientId": "c", "clientHost": "h"}
     member = {**client, "sessionTimeout": 2, "subscription": b"s", "assignment": b""}
     fields = {"protocolType": "p", "generation": 4, "protocol": "r", "leader": "m", "members": [member]}
-    members = (replace(CLASSIC, instance=None, rebalance_timeout_ms=-1),)
+    members = (CLASSIC._replace(instance=None, rebalance_timeout_ms=-1),)
     assert _read(2, 0, fields).value == replace(BAND, state_since_ms=-1, members=members)
 
 
