@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from assignors.assignor import Assignor, RebalanceProtocol, Side
 from assignors.errors import AssignorFailedError, NoCommonProtocolError
-from assignors.java.hash_map import map_order, string_hashes
+from assignors.java.hash_map import string_order
 from assignors.model import Claim, DenseGroup, GroupSpec, Partitions, Undetermined
 
 Place: TypeAlias = tuple[str, int]  # A topic and a partition number
@@ -164,5 +164,5 @@ def elect(lists: Sequence[Sequence[str]]) -> str:
     votes = Counter(next(name for name in names if name in candidates) for names in lists)
     most = max(votes.values())
     names = list(votes)
-    order: list[int] = map_order(string_hashes(names)).indices.tolist()
+    order: list[int] = string_order(names).tolist()
     return next(names[i] for i in order if votes[names[i]] == most)

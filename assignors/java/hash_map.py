@@ -39,6 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from uuid import UUID
 
 import numpy as np
@@ -445,15 +446,34 @@ class _Tree:
         return child
 
 
+_REMEMBERED = 64
+
+
 def string_order(strings: Sequence[str], capacity: int = DEFAULT_CAPACITY) -> Ints:
-    """`map_order` of strings, which is always determined."""
-    return map_order(string_hashes(strings), capacity=capacity, keys=[utf16(s) for s in strings]).indices
+    """`map_order` of strings, which is always determined. Remembered: a group's members are ordered many times."""
+    return _string_order(tuple(strings), capacity)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _string_order(strings: tuple[str, ...], capacity: int) -> Ints:
+    order = map_order(string_hashes(strings), capacity=capacity, keys=[utf16(s) for s in strings])
+    return _constant(order.indices)
 
 
 def uuid_order(uuids: Sequence[UUID], capacity: int = DEFAULT_CAPACITY) -> Ints:
-    """`map_order` of ids of topics, which is always determined."""
+    """`map_order` of ids of topics, which is always determined; remembered."""
+    return _uuid_order(tuple(uuids), capacity)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _uuid_order(uuids: tuple[UUID, ...], capacity: int) -> Ints:
     keys = [uuid_sort_key(uuid) for uuid in uuids]
-    return map_order(uuid_hashes(uuids), capacity=capacity, keys=keys).indices
+    return _constant(map_order(uuid_hashes(uuids), capacity=capacity, keys=keys).indices)
+
+
+def _constant(indices: Ints) -> Ints:
+    indices.flags.writeable = False
+    return indices
 
 
 def hash_map_order(members: Sequence[MemberSpec]) -> Ints:
@@ -483,6 +503,11 @@ _LONG = 2**64
 
 def timeline_order(ids: Sequence[str], capacity: int = FIRST_SLOTS) -> list[int]:
     """Indices into distinct ids, inserted in order, in iteration order. `capacity`: the slots at the start."""
+    return list(_timeline_order(tuple(ids), capacity))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _timeline_order(ids: tuple[str, ...], capacity: int) -> Sequence[int]:
     bits = grown_slots(capacity, len(ids)).bit_length() - 1
     slots = [(int(hash_) * _GOLDEN % _LONG) >> (64 - bits) for hash_ in string_hashes(ids).tolist()]
     return sorted(range(len(ids)), key=lambda index: (slots[index], -index))

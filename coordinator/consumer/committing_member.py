@@ -282,11 +282,9 @@ class CommittingMember(base.ClientMember):
     def _fetch_offsets(self, now_ms: int) -> None:
         """Fetch the committed offsets of what is assigned and has no position; of all if the application asks."""
         is_asked = self._committed_by_ms != base.NEVER
-        if (
-            self._fetches_offsets
-            or now_ms < self._fetch_offsets_at_ms
-            or (len(self.positioned) == len(self.assignment) and not is_asked)
-        ):
+        if len(self.positioned) == len(self.assignment) and not is_asked:
+            return
+        if self._fetches_offsets or now_ms < self._fetch_offsets_at_ms:
             return
         topics = tuple(by_topic(self.assignment if is_asked else self._unpositioned).items())
         if not topics or not self._find_coordinator(now_ms):

@@ -138,14 +138,17 @@ class EngineContext:
 
     def take(self) -> CoordinatorResult:
         """The result of the call."""
+        answers, self.answers = tuple(self.answers), []
+        if not self.records and not self.refreshes:  # a heartbeat
+            return CoordinatorResult((), (), answers)
         result = CoordinatorResult(
             records=tuple(self.records),
             written=tuple(self.written),
-            answers=tuple(self.answers),
+            answers=answers,
             producer=self.producer,
             refreshes=tuple(self.refreshes),
         )
-        self.records, self.written, self.answers, self.producer, self.refreshes = [], [], [], None, []
+        self.records, self.written, self.producer, self.refreshes = [], [], None, []
         return result
 
 

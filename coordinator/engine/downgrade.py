@@ -6,7 +6,7 @@ GroupMetadataManager.validateOnlineDowngrade…, convertToClassicGroup; ClassicG
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assignors.java.hash_map import map_order, uuid_hashes
+from assignors.java.hash_map import uuid_order
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import CONSUMER_PROTOCOL, ClassicGroup, ClassicMember
 from coordinator.engine.consumer.group import ConsumerGroup
@@ -93,7 +93,7 @@ def encode_assignment(
     """The partitions in the embedded protocol, at the version of the member's subscription, without deleted topics,
     which are in the order of the broker's map. A client-side assignor's metadata is the user data."""
     ids = list(partitions)
-    order = map_order(uuid_hashes(ids)).indices.tolist() if ids else []
+    order = uuid_order(ids).tolist() if ids else []
     named = {topics.by_id[ids[i]].name: partitions[ids[i]] for i in order if ids[i] in topics.by_id}
     version = max(int.from_bytes(subscription[:2], "big", signed=True), 0)
     user_data = None if payload.metadata is None else payload.metadata.data

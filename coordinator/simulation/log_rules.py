@@ -7,6 +7,7 @@ from coordinator.consumer.leader import assigned
 from coordinator.consumer.outputs import Callback, CallbackKind, Partitions, Raised, TopicPartition
 from coordinator.engine import records as logged
 from coordinator.engine.classic.group import ClassicGroup
+from coordinator.engine.classic.heartbeat import HeartbeatAnswer
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
@@ -218,6 +219,8 @@ class LogRules(Watcher):
 
     def answering(self, answering: Answering) -> None:
         node, request, answer, is_heard, is_late = answering
+        if type(answer) is HeartbeatAnswer:
+            return
         if isinstance(answer, JoinGroupAnswer) and not answer.error:
             self.late_joins.add(answer.member) if is_late else self.late_joins.discard(answer.member)
         if node is not self._facts.coordinator:

@@ -180,14 +180,8 @@ class CoordinatorNode:
         self._ticket = ticket = self._ticket + 1
         self.parked[ticket] = (connection, number, request, is_late)
         self.handled += 1
-        call = Call(
-            ticket=ticket,
-            request=request,
-            now_ms=self._schedule.now_ms,
-            client_id=connection.process.client_id,
-            host=connection.process.host,
-            fresh_id=self._fresh_id(connection, request),
-        )
+        sender, fresh_id = connection.process, self._fresh_id(connection, request)
+        call = Call(ticket, request, self._schedule.now_ms, sender.client_id, sender.host, fresh_id)
         try:
             for check in self._checks:
                 check(self.engine, request)

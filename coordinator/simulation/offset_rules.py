@@ -48,7 +48,9 @@ class OffsetRules:
                 self._acknowledged.pop(key, None)
                 continue
             known, self._offsets[key] = self._offsets.get(key), value
-            if known is not None and known.topic_id != value.topic_id:
+            if known is not None and not (
+                known.topic_id is value.topic_id or known.topic_id == value.topic_id
+            ):
                 self._acknowledged.pop(key, None)
             elif value.offset < (0 if known is None else known.offset):
                 self._decreased(key, 0 if known is None else known.offset, value.offset, request, is_late)

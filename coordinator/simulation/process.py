@@ -102,6 +102,7 @@ class Process(PollingApplication):
         self.has_failed = False  # Whether it stops because of an exception
         self._send, self._watchers = send, watchers
         self._wake_ms: int | None = None
+        self._deadline_ms: int | None = None  # The member's next deadline, as of the last step
         self._commits = False  # Whether the listener waits in commitSync
         self._positions = ReadPositions(schedule, log_end, self._report_read)
         self._outputs: dict[type, Callable[[Any], None]] = {
@@ -150,7 +151,7 @@ class Process(PollingApplication):
     # Called by the network.
 
     def deliver(self, number: int, answer: object) -> None:
-        if self._waits(self.deliver, number, answer):
+        if (self.is_frozen or not self.is_running) and self._waits(self.deliver, number, answer):
             return
         self._committing.pop(number, None)
         for watcher in self._watchers:
@@ -242,7 +243,7 @@ class Process(PollingApplication):
         self._plan_wake()
 
     def _plan_wake(self) -> None:
-        deadline_ms = self.member.next_deadline()
+        deadline_ms = self._deadline_ms = self.member.next_deadline()
         if deadline_ms is not None and (self._wake_ms is None or deadline_ms < self._wake_ms):
             self._wake_ms = deadline_ms
             self._schedule.at(deadline_ms, self.wake, deadline_ms)
@@ -252,8 +253,7 @@ class Process(PollingApplication):
         if wake_ms != self._wake_ms or self._waits(self.wake, wake_ms):
             return
         self._wake_ms = None
-        deadline_ms = self.member.next_deadline()
-        if deadline_ms is not None and deadline_ms <= self._schedule.now_ms:
+        if self._deadline_ms is not None and self._deadline_ms <= self._schedule.now_ms:
             self.member.wake(self._schedule.now_ms)
         self._step()
 

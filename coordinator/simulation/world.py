@@ -107,7 +107,7 @@ class World(Watcher):
         self.settling = SettlingRules(self, self._log_rules)
         self.consumption = Consumption(self)
         rules = (self._log_rules, self.settling, self.clients) if with_rules else ()
-        stories = (self.story,) if with_story or with_rules else ()
+        stories = (self.story,) if with_story else ()
         self.watchers: list[Watcher] = [*stories, self.measures, self.consumption, *rules, self]
         """In this order they observe each event."""
         self._has_rules = with_rules

@@ -53,8 +53,8 @@ class Consumption(Watcher):
                     self._judge(process)
 
     def answering(self, answering: Answering) -> None:
-        answer, is_of_authority = answering.answer, answering.node.engine is self._facts.engine
-        if type(answer) is JoinGroupAnswer and not answer.error and is_of_authority:
+        answer, node = answering.answer, answering.node
+        if type(answer) is JoinGroupAnswer and not answer.error and node.engine is self._facts.engine:
             self.joined[answer.member] = answer.generation
 
     def owned_changed(self, process: Process, _before: Partitions) -> None:

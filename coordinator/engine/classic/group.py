@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import ClassVar
 
-from assignors.java.hash_map import DEFAULT_CAPACITY, grown_capacity, map_order, string_hashes, utf16
+from assignors.java.hash_map import DEFAULT_CAPACITY, grown_capacity, string_order
 from assignors.rebalance import elect
 from coordinator.engine import records as log
 from coordinator.engine.timers import TimerKey, TimerKind
@@ -98,7 +97,8 @@ class ClassicGroup:
         members = self.members
         if len(members) < 2:
             return list(members.values())
-        return [members[id_] for id_ in _in_order(tuple(members), self._capacity)]
+        ids = list(members)
+        return [members[ids[index]] for index in string_order(ids, self._capacity).tolist()]
 
     def elect_protocol(self) -> str:
         """Elect by the members' votes. There is at least one member, and all share a protocol."""
@@ -291,13 +291,6 @@ class ClassicMember:
     def protocol_names(self) -> list[str]:
         """The member's protocols, preferred first; a repeated name counts once."""
         return list(dict.fromkeys([name for name, _ in self.protocols]))
-
-
-@lru_cache(maxsize=64)
-def _in_order(ids: tuple[str, ...], capacity: int) -> tuple[str, ...]:
-    """Ids in the order of a Java HashMap."""
-    order = map_order(string_hashes(ids), capacity=capacity, keys=[utf16(id_) for id_ in ids])
-    return tuple([ids[i] for i in order.indices.tolist()])
 
 
 def count(counts: Counter[str], names: Iterable[str], change: int) -> None:

@@ -154,10 +154,11 @@ def _committed(
     except (RequestRefused, CannotBeWritten) as error:
         code = error.code if isinstance(error, RequestRefused) else ErrorCode.UNKNOWN_SERVER_ERROR
         codes = [topic if isinstance(topic, ErrorCode) else code for topic in topics]
-    judged = list(zip(request.offsets, codes, topics, strict=True))
-    if any(codes):
-        judged.sort(key=lambda outcome: isinstance(outcome[2], TopicInfo))  # the broker's own errors first
-    return _answer([(offset, code) for offset, code, _ in judged])
+    judged = zip(request.offsets, codes, strict=True)
+    if not any(codes):
+        return _answer(judged)
+    broker_first = sorted(zip(judged, topics, strict=True), key=lambda of: isinstance(of[1], TopicInfo))
+    return _answer(outcome for outcome, _ in broker_first)
 
 
 def find_topic(image: TopicImage, offset: Offset, *, by_id: bool) -> TopicInfo | ErrorCode:
@@ -189,19 +190,16 @@ def _judge(
         check_count(len(topics) - len(missing), ctx.config.message_max_bytes, LEAST_BYTES)
     records: list[OffsetRecord] = []
     codes: list[ErrorCode] = []
-    for offset, topic in zip(request.offsets, topics, strict=True):
+    for (_, _, partition, offset, leader_epoch, metadata), topic in zip(request.offsets, topics, strict=True):
         if isinstance(topic, ErrorCode):
             codes.append(topic)
-        elif offset.metadata and length(offset.metadata) > ctx.config.offset_metadata_max_bytes:
+        elif metadata and length(metadata) > ctx.config.offset_metadata_max_bytes:
             codes.append(ErrorCode.OFFSET_METADATA_TOO_LARGE)
         else:
             if check is not None:
-                check(topic.name, topic.id, offset.partition)
-            metadata = offset.metadata or ""
-            value = StoredOffset(
-                offset.offset, offset.leader_epoch, metadata, ctx.now_ms, expire_ms, topic.id
-            )
-            records.append(OffsetRecord(request.group, topic.name, offset.partition, value))
+                check(topic.name, topic.id, partition)
+            value = StoredOffset(offset, leader_epoch, metadata or "", ctx.now_ms, expire_ms, topic.id)
+            records.append(OffsetRecord(request.group, topic.name, partition, value))
             codes.append(ErrorCode.NONE)
     return codes, records
 
@@ -263,6 +261,4 @@ def _as_generation(check: Callable[P, R]) -> Callable[P, R]:
 
 
 def _answer(judged: Iterable[tuple[Offset, ErrorCode]]) -> OffsetCommitAnswer:
-    return OffsetCommitAnswer(
-        partitions=tuple([(commit.topic, commit.topic_id, commit.partition, code) for commit, code in judged])
-    )
+    return OffsetCommitAnswer(partitions=tuple([(*offset[:3], code) for offset, code in judged]))
