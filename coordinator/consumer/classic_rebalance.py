@@ -13,7 +13,8 @@ from assignors.registry import rebalance_protocol
 from coordinator.consumer import member as base
 from coordinator.consumer.classic_membership import FATAL, NO_GENERATION, ClassicState
 from coordinator.consumer.classic_preparation import PreparingMember, RebalancePhase
-from coordinator.consumer.leader import assign, group_topics, places
+from coordinator.consumer.leader import assign, by_topic, group_topics
+from coordinator.consumer.leader import assigned as assigned_in
 from coordinator.consumer.member_assignors import MemberAssignors
 from coordinator.consumer.outputs import CallbackKind, DueCallback, DueFailure, Partitions
 from coordinator.engine.classic.join_group import JoinGroup
@@ -255,14 +256,13 @@ class RebalancingMember(PreparingMember):
                 is_empty = not self._assignment and self._behavior.tolerates_assignments
                 nothing = EmbeddedAssignment(version=self._version, partitions={})
                 received = nothing if is_empty else read_assignment(self._assignment)
-                assigned = places(received.partitions)
+                assigned = assigned_in(self._assignment)
             except DecodeError as error:
                 if not self._behavior.tolerates_assignments:
                     self._fail("IllegalStateException", str(error))
                     return
-        topics = self._topics()
         is_refused = assigned is not None and self._behavior.checks_subscription
-        if assigned is None or (is_refused and not all(partition.topic in topics for partition in assigned)):
+        if assigned is None or (is_refused and not by_topic(assigned).keys() <= set(self._topics())):
             self._end_rebalance()
             self._must_rejoin = True
             return

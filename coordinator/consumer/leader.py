@@ -40,14 +40,23 @@ def assign(
     for member, assigned in result.assignment.named().items():
         partitions = {topic: tuple(numbers) for topic, numbers in assigned.items()}
         data = result.user_data.get(member)
-        assignment = embedded.EmbeddedAssignment(version=version, partitions=partitions, user_data=data)
-        assignments.append((member, embedded.write_assignment(assignment)))
+        assignments.append((member, _written(version, tuple(partitions.items()), data)))
     return tuple(assignments)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _written(
+    version: int, partitions: tuple[tuple[str, tuple[int, ...]], ...], user_data: bytes | None
+) -> bytes:
+    """Most members get the same as in the last generation."""
+    return embedded.write_assignment(
+        embedded.EmbeddedAssignment(version=version, partitions=dict(partitions), user_data=user_data)
+    )
 
 
 def group_topics(members: Iterable[ClassicMemberValue]) -> frozenset[str]:
     """All topics that some member subscribes to; the leader watches them."""
-    return frozenset(topic for member in members for topic in subscribed(member.subscription))
+    return frozenset().union(*(subscribed(member.subscription) for member in members))
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -2,7 +2,7 @@
 describeGroups; GroupCoordinatorShard.deleteGroups; modern.consumer.ConsumerGroup.asDescribedGroup,
 ConsumerGroupMember.asConsumerGroupDescribeMember."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 from uuid import UUID
@@ -179,21 +179,8 @@ def _refused(name: str, error: RequestRefused) -> Described:
     return Described(id=name, error=error.code, message=error.message)
 
 
-def consumer_group(group: ConsumerGroup, names: Names, assignor: str | None) -> model.Group:
-    """A consumer group with epochs and targets, and the assignor in use."""
-    return model.Group(
-        id=group.id,
-        type=group.type,
-        state=group.state,
-        protocol_type=group.protocol_type,
-        protocol=assignor or None,
-        group_epoch=group.epoch,
-        assignment_epoch=group.assignment_epoch,
-        members=tuple(_consumer_member(group, member, names) for member in group.in_order()),
-    )
-
-
-def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names) -> model.Member:
+def consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names) -> model.Member:
+    """A member as a broker describes it."""
     metadata, classic = member.metadata, member.classic
     both = dict(member.assigned)  # and what it is revoking
     for topic, numbers in member.revoking.items():
@@ -211,6 +198,25 @@ def _consumer_member(group: ConsumerGroup, member: ConsumerMember, names: Names)
         epoch=member.epoch,
         assignor_answer=_answer(member.current.payload),
         target_assignor_answer=_answer(group.payloads.get(member.id, NO_PAYLOAD)),
+    )
+
+
+def consumer_group(
+    group: ConsumerGroup,
+    names: Names,
+    assignor: str | None,
+    describe: Callable[[ConsumerGroup, ConsumerMember, Names], model.Member] = consumer_member,
+) -> model.Group:
+    """A consumer group with epochs and targets, and the assignor in use."""
+    return model.Group(
+        id=group.id,
+        type=group.type,
+        state=group.state,
+        protocol_type=group.protocol_type,
+        protocol=assignor or None,
+        group_epoch=group.epoch,
+        assignment_epoch=group.assignment_epoch,
+        members=tuple([describe(group, member, names) for member in group.in_order()]),
     )
 
 

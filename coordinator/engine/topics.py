@@ -54,6 +54,11 @@ class TopicImage:
         return {name: topic.partitions for name, topic in self.topics.items()}
 
     @cached_property
+    def places(self) -> frozenset[tuple[str, int]]:
+        """Every partition, by its topic's name."""
+        return frozenset((name, number) for name, count in self.counts.items() for number in range(count))
+
+    @cached_property
     def names(self) -> Mapping[UUID, str]:
         return {topic.id: name for name, topic in self.topics.items()}
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 
-from coordinator.consumer.leader import assigned, claimed, subscribed
+from coordinator.consumer.leader import assigned, by_topic, claimed, subscribed
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer, SyncGroupAnswer
@@ -82,26 +82,28 @@ class ClassicGroupRules:
         self._has_leader_returned = self._is_downgraded = False
         self._must_rebalance = self._is_rebalance_forgotten = False
         self._untold.clear()
-        assigned_now, self._assigned_ms = set(_all(has.values())), self._facts.schedule.now_ms
+        assigned_now, self._assigned_ms = NOTHING.union(*has.values()), self._facts.schedule.now_ms
         self._withheld = {
             partition: (self._facts.name_of(member.member), member.member)
             for member in value.members
             for partition in claimed(value.protocol, member.subscription) - assigned_now
         }
-        self._subscribed = {topic for member in value.members for topic in subscribed(member.subscription)}
+        self._subscribed = set().union(*(subscribed(member.subscription) for member in value.members))
         gone = self._stale_claims(self.assigned_topics, value.protocol, value.members)
-        self._kept_claims = frozenset(_all(gone[member] & now for member, now in has.items()))
+        self._kept_claims = NOTHING.union(*(gone[member] & now for member, now in has.items()))
         if self._kept_claims:
             self._hampered = self._facts.measures.rebalances
-        twice = [partition for partition, count in Counter(_all(has.values())).items() if count > 1]
+        twice: list[TopicPartition] = []
+        if sum(map(len, has.values())) > len(assigned_now):
+            twice = [partition for partition, count in Counter(_all(has.values())).items() if count > 1]
         if twice and not self._facts.violations.shares_partitions:
             known = known_flaws.STRAY_CLAIM if any(gone.values()) else ""
             self._facts.broken("I5", f"the leader gives {partition_name(twice[0])} to two members", known)
             self._facts.violations.cause = self._facts.violations.cause or known
         for member in value.members:
-            topics = subscribed(member.subscription)
-            unwanted = sorted(partition for partition in has[member.member] if partition.topic not in topics)
-            if unwanted:
+            topics, now = subscribed(member.subscription), has[member.member]
+            if not by_topic(now).keys() <= set(topics):
+                unwanted = sorted(partition for partition in now if partition.topic not in topics)
                 known = (
                     known_flaws.STRAY_CLAIM
                     if unwanted[0] in claimed(value.protocol, member.subscription)
@@ -110,7 +112,7 @@ class ClassicGroupRules:
                 who, what = self._facts.name_of(member.member), partition_name(unwanted[0])
                 self._facts.broken("I5", f"the leader gives {who} {what}, which it does not want", known)
                 self._facts.violations.cause = self._facts.violations.cause or known
-            self._handovers.reassigned(member.member, has[member.member] - had.get(member.member, NOTHING))
+            self._handovers.reassigned(member.member, now - had.get(member.member, NOTHING))
 
     def downgraded(self, had: Mapping[str, Partitions]) -> None:
         """The record just written contains a consumer group's future assignments; `had`: the previous ones by member,
@@ -235,15 +237,8 @@ class ClassicGroupRules:
         self, known: TopicImage, protocol: str | None, members: Iterable[ClassicMemberValue]
     ) -> dict[str, Partitions]:
         """By member: the partitions that it claims and that are deleted, or missing in the leader's metadata."""
-        images = self._facts.topics.image, known
-        return {
-            member.member: frozenset(
-                partition
-                for partition in claimed(protocol, member.subscription)
-                if any(partition.partition >= image.counts.get(partition.topic, 0) for image in images)
-            )
-            for member in members
-        }
+        there = known.places & self._facts.topics.image.places
+        return {member.member: claimed(protocol, member.subscription).difference(there) for member in members}
 
 
 def _all(partitions: Iterable[Partitions]) -> Iterable[TopicPartition]:

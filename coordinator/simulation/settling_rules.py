@@ -152,13 +152,16 @@ class SettlingRules(Watcher):
         """The problem of the first partition that does not have exactly one owner; empty if all have one."""
         owners: Counter[TopicPartition] = Counter()
         subscribed: set[str] = set()
+        image = self._facts.topics.image
         for process in self._running():
             owners.update(process.owned)
-            subscribed.update(process.wanted(self._facts.topics.image))
-        wanted = self._facts.topics.partitions_of(subscribed)
+            subscribed.update(process.wanted(image))
+        wanted = image.places
+        if not image.topics.keys() <= subscribed:
+            wanted = frozenset(place for place in wanted if place[0] in subscribed)
         if owners.keys() == wanted and owners.total() == len(wanted):
             return "", None
-        for name, topic in self._facts.topics.image.topics.items():
+        for name, topic in image.topics.items():
             if name in subscribed:
                 for number in range(topic.partitions):
                     partition = TopicPartition(name, number)

@@ -1,6 +1,6 @@
 """The state that a run starts with, and the topics of a simulated cluster: which exist, and where their logs end."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -54,8 +54,6 @@ class SimulatedTopics:
         self._created: dict[TopicPartition, int] = {}
         self._incarnations: dict[str, int] = {}
         self.image = TopicImage()
-        self._asked: tuple[TopicImage, Set[str], Partitions] = self.image, frozenset(), frozenset()
-        """What `partitions_of` has last returned, and for what."""
         for name, count in partitions.items():
             self.change(name, count)
 
@@ -89,17 +87,6 @@ class SimulatedTopics:
         if created_ms is None:
             return 0
         return self._offsets.get(partition, 0) + int((self._schedule.now_ms - created_ms) * self._per_ms)
-
-    def partitions_of(self, names: Set[str]) -> Partitions:
-        """The partitions of topics, if they exist."""
-        image, before, partitions = self._asked
-        if image is not self.image or before != names:
-            topics = [topic for name, topic in self.image.topics.items() if name in names]
-            partitions = frozenset(
-                TopicPartition(topic.name, number) for topic in topics for number in range(topic.partitions)
-            )
-            self._asked = self.image, names, partitions
-        return partitions
 
     def exists(self, partition: TopicPartition) -> bool:
         return partition in self._created

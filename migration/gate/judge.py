@@ -261,7 +261,7 @@ def find_deviation(observed: GateObservation) -> ObservedDeviation | None:
 
 def _of_plan(observed: GateObservation) -> Iterator[ObservedDeviation]:
     ids = [step.id for step in observed.plan.steps]
-    whole = replace(observed, round=None)
+    whole = observed if observed.round is None else replace(observed, round=None)
     for stray in observed.step.strays if observed.step else ():
         if all(check_condition(one, whole).holds for one in stray.conditions):
             yield ObservedDeviation(message=stray.message, back_to=ids.index(stray.back_to))

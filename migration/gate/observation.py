@@ -74,7 +74,7 @@ class GateObservation:
         return None
 
     def _since(self, then: Sequence[PlannedMember]) -> MembershipDiff:
-        return membership_diff(then, list(map(PlannedMember.of, self.members)), self.temporary_ids)
+        return membership_diff(then, self.members, self.temporary_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,13 +89,13 @@ class MembershipDiff:
 
 
 def membership_diff(
-    then: Sequence[PlannedMember], now: Sequence[PlannedMember], temporary_ids: Collection[str]
+    then: Sequence[PlannedMember], now: Sequence[Member], temporary_ids: Collection[str]
 ) -> MembershipDiff:
     then = [one for one in then if one.client_id not in temporary_ids]
-    now = [one for one in now if one.client_id not in temporary_ids]
+    now = [one for one in now if one.client.id not in temporary_ids]
     ids_then, ids_now = {one.id for one in then}, {one.id for one in now}
     gone = [one for one in then if one.id not in ids_now]
-    new = [one for one in now if one.id not in ids_then]
+    new = [PlannedMember.of(one) for one in now if one.id not in ids_then]
     successors = successors_of(gone, new)
     matched = {one.id for one in successors.values()}
     return MembershipDiff(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
+from operator import is_
 from uuid import NAMESPACE_URL, uuid5
 
 from coordinator.configs.release import RELEASE, Release
@@ -11,10 +12,10 @@ from coordinator.configs.settings import Config
 from coordinator.consumer.outputs import Partitions, TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
-from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH
+from coordinator.engine.consumer.member import STATIC_LEAVE_EPOCH, ConsumerMember
 from coordinator.engine.consumer.target_assignment import shown_assignor
 from coordinator.engine.context import Group as EngineGroup
-from coordinator.engine.groups import Names, consumer_group
+from coordinator.engine.groups import Names, consumer_group, consumer_member
 from coordinator.engine.records import ClassicMemberValue, Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 from coordinator.faults import FailCoordinator
@@ -349,6 +350,8 @@ class Description:
         self._members: dict[ClassicMemberValue, Member] = {}
         """Members of the last description of a classic group, by the coordinator's value of each."""
         self._are_stable = False
+        self._shown: dict[str, tuple[tuple[object, ...], Member]] = {}
+        """The same of a consumer group, by id, with all that a member's description depends on."""
 
     def of(self, group: EngineGroup | None, names: Names) -> Group | None:
         """The present group with its leader; None if there is no group. `names`: topic names by id."""
@@ -386,7 +389,19 @@ class Description:
         source = (group.epoch, group.assignment_epoch, group.capacity, assignor, members, targets, names)
         if self._last is not None and self._described_by == source:
             return self._last
-        return self._remember(source, replace(consumer_group(group, names, assignor), id=self._name))
+        shown = consumer_group(group, names, assignor, self._consumer_member)
+        return self._remember(source, replace(shown, id=self._name))
+
+    def _consumer_member(self, group: ConsumerGroup, member: ConsumerMember, names: Names) -> Member:
+        name = member.id
+        source = (member, group.targets.get(name), group.payloads.get(name), names)
+        before = self._shown.get(name)
+        # Compared by identity: records replace these objects, and never change them.
+        if before is not None and all(map(is_, before[0], source)):
+            return before[1]
+        shown = consumer_member(group, member, names)
+        self._shown[name] = source, shown
+        return shown
 
     def _remember(self, source: object, group: Group) -> Group:
         self._described_by, self._last = source, group

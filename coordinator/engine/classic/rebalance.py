@@ -153,13 +153,15 @@ def assigned(group: ClassicGroup, member: ClassicMember) -> SyncGroupAnswer:
 
 def park_join(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int) -> None:
     """Park a JoinGroup until the rebalance continues; an earlier one of the member is answered, unlike in Kafka."""
-    answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member))
+    if member in group.joining:
+        answer_join(ctx, group, member, JoinGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS, member=member))
     group.joining[member] = ticket
 
 
 def park_sync(ctx: EngineContext, group: ClassicGroup, member: str, ticket: int) -> None:
     """Park a SyncGroup until the leader's arrives; for an earlier one see `park_join`."""
-    answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS))
+    if member in group.syncing:
+        answer_sync(ctx, group, member, SyncGroupAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS))
     group.syncing[member] = ticket
 
 
