@@ -35,7 +35,8 @@ class Samples:
         sample.last_ms = now_ms
         sample.count += 1
         sample.total += value
-        sample.largest = max(sample.largest, value)
+        if value > sample.largest:
+            sample.largest = value
 
     def average_ms(self, now_ms: int) -> float | None:
         """None if nothing is recent; Kafka shows NaN then."""

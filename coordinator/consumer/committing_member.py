@@ -300,16 +300,12 @@ class CommittingMember(base.ClientMember):
             self._lose_coordinator(now_ms)
             self._fetch_again(now_ms)
             return
-        group = answer.groups[0]
+        group, missing = answer.groups[0], self.assignment - self.positioned
         offsets: Offsets = {}
         for topic, partitions in group.topics:
             for partition, fetched in partitions:
                 name = TopicPartition(str(topic), partition)
-                if (
-                    fetched.error is ErrorCode.NONE
-                    and name in self.assignment
-                    and name not in self.positioned
-                ):
+                if fetched.error is ErrorCode.NONE and name in missing:
                     offsets[name] = fetched.offset
         if offsets:
             self.positioned.update(offsets)

@@ -77,15 +77,13 @@ def compacted(log: Sequence[Record], cleaning: CleanerPositions) -> list[Record]
 
 def without_old_offsets(log: Sequence[Record], ends: Sequence[int]) -> tuple[list[Record], list[int]]:
     """The log and the ends of its batches, without offsets that were committed again later: most of a long log."""
-    last = {
-        (record.topic, record.partition): offset
-        for offset, record in enumerate(log)
-        if type(record) is OffsetRecord
-    }
-    stays = [
-        type(record) is not OffsetRecord or last[record.topic, record.partition] == offset
-        for offset, record in enumerate(log)
-    ]
+    stays, later = [True] * len(log), set()
+    for offset in range(len(log) - 1, -1, -1):
+        record = log[offset]
+        if type(record) is OffsetRecord:
+            place = record.topic, record.partition
+            stays[offset] = place not in later
+            later.add(place)
     before = [0, *accumulate(stays)]
     return list(compress(log, stays)), list(dict.fromkeys(before[end] for end in ends))
 

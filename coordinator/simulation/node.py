@@ -86,7 +86,7 @@ class CoordinatorNode:
         random: Random,
         answer: Callable[[SimulatedConnection, int, object], None],
         fresh_id: Callable[[SimulatedConnection, AnyRequest], UUID],
-        watchers: Sequence[NodeWatcher],
+        watching: Callable[[str], Sequence[NodeWatcher]],
         checks: Sequence[Check] = (),
     ) -> None:
         """`checks`: the requests that it refuses, and records that it cannot load, as an earlier release."""
@@ -100,7 +100,7 @@ class CoordinatorNode:
         self.is_ahead = False  # Whether it crashed before it appended its engine's records
         self._length = 0  # The length of the log that a zombie knows
         self._schedule, self._config, self._random = schedule, config, random
-        self._answer, self._fresh_id, self._watchers, self._checks = answer, fresh_id, watchers, checks
+        self._answer, self._fresh_id, self._watching, self._checks = answer, fresh_id, watching, checks
         self._wake_ms: int | None = None
         self._wakes = 0  # How many wake-ups were planned: only the last one counts
         self._rests_until_ms = 0
@@ -122,11 +122,11 @@ class CoordinatorNode:
             self.engine, self.is_ahead = self._replayed(log, image, self._checks), False
         except Exception as error:  # like a broker, which marks the partition as failed on any error
             self.status = NodeStatus.FAILED
-            for watcher in self._watchers:
+            for watcher in self._watching("failed_to_load"):
                 watcher.failed_to_load(self, error)
             return
         self.status = NodeStatus.COORDINATING
-        for watcher in self._watchers:
+        for watcher in self._watching("replayed"):
             watcher.replayed(self, before)
         self._finish(self.engine.loaded(self._schedule.now_ms), None, False)
 
@@ -212,7 +212,7 @@ class CoordinatorNode:
                 return
             if self._crash is not None and self._random.random() < 0.5:
                 self.is_ahead = True
-                for watcher in self._watchers:
+                for watcher in self._watching("lost"):
                     watcher.lost(self, records)
                 if self.answers_survive:
                     self._send(result)
@@ -223,7 +223,7 @@ class CoordinatorNode:
                 return
             self.log += records
             batch = LogAppend(records, request, is_late)
-            for watcher in self._watchers:
+            for watcher in self._watching("appended"):
                 watcher.appended(batch)
             if self._crash is not None:
                 self._crash_now(self._crash)
@@ -242,7 +242,7 @@ class CoordinatorNode:
         for ticket, answer in result.answers:
             connection, number, request, is_late = self.parked.pop(ticket)
             answering = Answering(self, request, answer, not connection.is_lost, is_late)
-            for watcher in self._watchers:
+            for watcher in self._watching("answering"):
                 watcher.answering(answering)
             self._answer(connection, number, answer)
 

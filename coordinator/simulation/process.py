@@ -62,7 +62,8 @@ class ProcessWatcher:
 
 
 class Process(PollingApplication):
-    """See the module. `log_end` returns the offset that a partition's next record would have now."""
+    """See the module. `log_end` returns the offset that a partition's next record would have now, `watching` those that
+    observe an event."""
 
     def __init__(
         self,
@@ -73,7 +74,7 @@ class Process(PollingApplication):
         schedule: Schedule,
         send: Callable[[Process, Send], None],
         log_end: Callable[[TopicPartition], int],
-        watchers: Sequence[ProcessWatcher],
+        watching: Callable[[str], Sequence[ProcessWatcher]],
     ) -> None:
         super().__init__(schedule)
         self.name, self.client_id, self.host, self.script = name, client.id, client.host, script
@@ -100,7 +101,7 @@ class Process(PollingApplication):
         self.last_error = ""  # The class of the last exception; empty again after the next assignment
         self.after_error = after_error
         self.has_failed = False  # Whether it stops because of an exception
-        self._send, self._watchers = send, watchers
+        self._send, self._watching = send, watching
         self._wake_ms: int | None = None
         self._deadline_ms: int | None = None  # The member's next deadline, as of the last step
         self._commits = False  # Whether the listener waits in commitSync
@@ -137,7 +138,7 @@ class Process(PollingApplication):
         """Use the topics in the brokers' metadata; anything older than the member's metadata is ignored."""
         if self._waits(self.refresh_topics, image) or image.version <= self.member.image.version:
             return
-        for watcher in self._watchers:
+        for watcher in self._watching("refreshing_topics"):
             watcher.refreshing_topics(self, image)
         self.member.refresh_topics(image, self._schedule.now_ms)
         self._step()
@@ -151,10 +152,10 @@ class Process(PollingApplication):
     # Called by the network.
 
     def deliver(self, number: int, answer: object) -> None:
-        if (self.is_frozen or not self.is_running) and self._waits(self.deliver, number, answer):
+        if (self.is_frozen or self.activity is Activity.ENDED) and self._waits(self.deliver, number, answer):
             return
         self._committing.pop(number, None)
-        for watcher in self._watchers:
+        for watcher in self._watching("received"):
             watcher.received(self, answer)
         self.member.answered(number, answer, self._schedule.now_ms)
         self._step()
@@ -164,7 +165,7 @@ class Process(PollingApplication):
             return
         self._committing.pop(number, None)
         self.lost_requests += 1
-        for watcher in self._watchers:
+        for watcher in self._watching("failed"):
             watcher.failed(self)
         self.member.failed(number, self._schedule.now_ms)
         self._step()
@@ -199,7 +200,7 @@ class Process(PollingApplication):
         self._positions.read(fetched)
 
     def _report_read(self, ranges: Sequence[ReadRange]) -> None:
-        for watcher in self._watchers:
+        for watcher in self._watching("read"):
             watcher.read(ranges)
 
     # Outputs of the member.
@@ -216,12 +217,12 @@ class Process(PollingApplication):
         owned, fetching, epoch = member.owned, member.fetching, member.epoch
         if epoch != self.epoch:
             before_epoch, self.epoch = self.epoch, epoch
-            for watcher in self._watchers:
+            for watcher in self._watching("epoch_changed"):
                 watcher.epoch_changed(self, before_epoch)
         if fetching is not self.fetching and fetching != self.fetching:
             before, self.fetching = self.fetching, fetching
             self._update_reading()
-            for watcher in self._watchers:
+            for watcher in self._watching("fetching_changed"):
                 watcher.fetching_changed(self, before)
         if member.by_hand != self.by_hand:
             for gone in self.by_hand - member.assignment:
@@ -236,7 +237,7 @@ class Process(PollingApplication):
                     self.deleted_owned.discard(gone)
                     self.deleted_released.add(gone)
             self.deleted_released -= owned - before
-            for watcher in self._watchers:
+            for watcher in self._watching("owned_changed"):
                 watcher.owned_changed(self, before)
         if self._changes:
             self._make_changes()
@@ -274,7 +275,7 @@ class Process(PollingApplication):
         if self.activity is not Activity.CLOSING:
             self.activity = Activity.CALLBACK
         self._update_reading()
-        for watcher in self._watchers:
+        for watcher in self._watching("calling"):
             watcher.calling(self, callback)
         script = self._listener(callback)
         if script.unsubscribes:  # librdkafka calls the listener for that after this call, Java within it
@@ -286,7 +287,7 @@ class Process(PollingApplication):
             self._run_listener(script)
 
     def _on_assignor_call(self, call: AssignorCall) -> None:
-        for watcher in self._watchers:
+        for watcher in self._watching("assignor_called"):
             watcher.assignor_called(self, call)
 
     def _run_listener(self, script: ListenerScript) -> None:
@@ -303,7 +304,7 @@ class Process(PollingApplication):
             self.last_error = self.last_error if threw else ""
         if self.activity is Activity.CALLBACK:
             self.activity = Activity.POLLING
-        for watcher in self._watchers:
+        for watcher in self._watching("called_back"):
             watcher.called_back(self, callback, threw)
         self.member.called_back(self._schedule.now_ms, threw=threw)
         self._step()
@@ -318,7 +319,7 @@ class Process(PollingApplication):
             return
         if not raised.is_refusal:
             self.last_error = raised.error
-        for watcher in self._watchers:
+        for watcher in self._watching("raised"):
             watcher.raised(self, raised)
         if self.activity is Activity.CLOSING:
             return
@@ -330,11 +331,11 @@ class Process(PollingApplication):
             self._poll_after(AGAIN_MS)
 
     def _on_warned(self, warned: Warned) -> None:
-        for watcher in self._watchers:
+        for watcher in self._watching("warned"):
             watcher.warned(self, warned)
 
     def _on_committed(self, committed: Committed) -> None:
-        for watcher in self._watchers:
+        for watcher in self._watching("committed"):
             watcher.committed(self, committed)
         if self._commits and self._callback is not None and not committed.error:
             self._commits = False
@@ -348,13 +349,13 @@ class Process(PollingApplication):
 
     def _on_deadlocked(self, _deadlocked: Deadlocked) -> None:
         """The process stops working, and never thaws."""
-        for watcher in self._watchers:
+        for watcher in self._watching("deadlocked"):
             watcher.deadlocked(self)
         self.is_frozen, self._thaw_ms = True, NEVER
         self._update_reading()
 
     def _on_collecting(self, changes: CollectingChanges) -> None:
-        for watcher in self._watchers:
+        for watcher in self._watching("collecting"):
             watcher.collecting(self, changes)
 
     def _listener(self, callback: Callback) -> ListenerScript:
@@ -367,10 +368,10 @@ class Process(PollingApplication):
         before, self.owned = self.owned, NOTHING
         was_fetching, self.fetching = self.fetching, NOTHING
         if before:
-            for watcher in self._watchers:
+            for watcher in self._watching("owned_changed"):
                 watcher.owned_changed(self, before)
         if was_fetching:
-            for watcher in self._watchers:
+            for watcher in self._watching("fetching_changed"):
                 watcher.fetching_changed(self, was_fetching)
-        for watcher in self._watchers:
+        for watcher in self._watching("ended"):
             watcher.ended(self)

@@ -51,7 +51,8 @@ class SimulatedTopics:
         """`ids` and `offsets`: see `InitialState`."""
         self._schedule, self._per_ms = schedule, records_per_s / 1000
         self._ids, self._offsets = dict(ids), dict(offsets)
-        self._created: dict[TopicPartition, int] = {}
+        self._starts: dict[TopicPartition, tuple[int, int]] = {}
+        """When each partition was created, and the offset of its first record then."""
         self._incarnations: dict[str, int] = {}
         self.image = TopicImage()
         for name, count in partitions.items():
@@ -64,7 +65,7 @@ class SimulatedTopics:
         if old is not None and (partitions is None or recreated):
             gone = [TopicPartition(name, number) for number in range(old.partitions)]
             for partition in gone:
-                del self._created[partition]
+                del self._starts[partition]
                 self._offsets.pop(partition, None)
             old = None
         topics = {
@@ -77,19 +78,19 @@ class SimulatedTopics:
             topic_id = self._ids.pop(name, fresh_id)
             topics[name] = TopicInfo(name=name, id=topic_id, partitions=partitions)
             for number in range(partitions):
-                self._created.setdefault(TopicPartition(name, number), self._schedule.now_ms)
+                partition = TopicPartition(name, number)
+                start = self._schedule.now_ms, self._offsets.get(partition, 0)
+                self._starts.setdefault(partition, start)
         self.image = TopicImage(topics=topics, version=self.image.version + 1)
         return gone
 
     def end(self, partition: TopicPartition) -> int:
         """The offset of the next record; 0 if the partition does not exist."""
-        created_ms = self._created.get(partition)
-        if created_ms is None:
-            return 0
-        return self._offsets.get(partition, 0) + int((self._schedule.now_ms - created_ms) * self._per_ms)
+        start = self._starts.get(partition)
+        return 0 if start is None else start[1] + int((self._schedule.now_ms - start[0]) * self._per_ms)
 
     def exists(self, partition: TopicPartition) -> bool:
-        return partition in self._created
+        return partition in self._starts
 
     def name(self, topic: UUID) -> str:
         return self.image.names.get(topic) or str(topic)

@@ -81,7 +81,7 @@ class UnreadTime(RecordsRead):
         self._world, self._counted_ms = world, 0
         self._owned: Counter[TopicPartition] = Counter()
         self._since: dict[TopicPartition, int] = {}  # Since when partitions have no owner
-        world.watchers[world.watchers.index(world.measures)] = self
+        world.watchers.replace(world.measures, self)
 
     @property
     def ms(self) -> int:

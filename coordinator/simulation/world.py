@@ -43,7 +43,7 @@ from coordinator.simulation.settling_rules import SettlingRules
 from coordinator.simulation.story import COORDINATOR, RunStory, partition_text
 from coordinator.simulation.streams import StreamsApplication
 from coordinator.simulation.topics import InitialState, SimulatedClient, SimulatedTopics
-from coordinator.simulation.watcher import Watcher
+from coordinator.simulation.watcher import Watcher, Watchers
 from coordinator.simulation.zombies import Consumption
 from groups.times import seconds_text
 from wire.uuids import format_uuid, parse_uuid
@@ -108,7 +108,7 @@ class World(Watcher):
         self.consumption = Consumption(self)
         rules = (self._log_rules, self.settling, self.clients) if with_rules else ()
         stories = (self.story,) if with_story else ()
-        self.watchers: list[Watcher] = [*stories, self.measures, self.consumption, *rules, self]
+        self.watchers = Watchers([*stories, self.measures, self.consumption, *rules, self])
         """In this order they observe each event."""
         self._has_rules = with_rules
         self.network = Network(
@@ -176,7 +176,7 @@ class World(Watcher):
             self.schedule,
             self.network.send,
             self.topics.end,
-            self.watchers,
+            self.watchers.of,
         )
         process.number = number
         self.processes[name] = process
@@ -219,7 +219,7 @@ class World(Watcher):
         for partition in gone:
             for process in self.processes.values():
                 process.reset(partition)
-            for watcher in self.watchers:
+            for watcher in self.watchers.of("partition_deleted"):
                 watcher.partition_deleted(partition)
         for node in self.nodes.values():
             node.update_topics(self.topics.image)
@@ -254,7 +254,7 @@ class World(Watcher):
             self._random,
             self.network.answer,
             self._fresh_id,
-            self.watchers,
+            self.watchers.of,
             [LACKS[lack] for lack in self.scenario.without],
         )
         self.nodes[number] = node
