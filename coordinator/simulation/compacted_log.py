@@ -77,13 +77,9 @@ def compacted(log: Sequence[Record], cleaning: CleanerPositions) -> list[Record]
 
 def without_old_offsets(log: Sequence[Record], ends: Sequence[int]) -> tuple[list[Record], list[int]]:
     """The log and the ends of its batches, without offsets that were committed again later: most of a long log."""
-    stays, later = [True] * len(log), set()
-    for offset in range(len(log) - 1, -1, -1):
-        record = log[offset]
-        if type(record) is OffsetRecord:
-            place = record.topic, record.partition
-            stays[offset] = place not in later
-            later.add(place)
+    places = [(record.topic, record.partition) if type(record) is OffsetRecord else None for record in log]
+    last = {place: offset for offset, place in enumerate(places)}
+    stays = [place is None or last[place] == offset for offset, place in enumerate(places)]
     before = [0, *accumulate(stays)]
     return list(compress(log, stays)), list(dict.fromkeys(before[end] for end in ends))
 

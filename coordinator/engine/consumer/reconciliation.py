@@ -60,6 +60,16 @@ def _still_has(revoking: TopicPartitions, owned: TopicPartitions | None) -> bool
 
 def _next(current: CurrentAssignmentValue, goal: ReconciliationInput, epoch: int) -> CurrentAssignmentValue:
     """One step towards the target; a member that must revoke stays at `epoch`."""
+    has_all = current.assigned == goal.target and not current.revoking
+    if has_all and all(topic in goal.subscribed for topic in goal.target):
+        return replace(
+            current,
+            epoch=goal.epoch,
+            previous_epoch=current.epoch,
+            state=MemberState.STABLE,
+            assigned=goal.target,
+            payload=goal.payload,
+        )
     kept: dict[UUID, set[int]] = {}
     revoking: dict[UUID, set[int]] = {}
     free: dict[UUID, set[int]] = {}

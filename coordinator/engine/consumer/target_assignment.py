@@ -70,7 +70,7 @@ def _spec(inputs: AssignmentInput) -> GroupSpec:
     for member in inputs.members:
         target = inputs.targets.get(member.id, {})
         # A deleted topic gets an impossible name: it still takes a slot in the map of a target.
-        owned = {inputs.topics.names.get(topic, f"/{topic}"): numbers for topic, numbers in target.items()}
+        owned = {inputs.topics.names.get(topic) or f"/{topic}": numbers for topic, numbers in target.items()}
         names |= owned.keys() & topics.keys()
         members.append(
             MemberSpec(
