@@ -8,6 +8,7 @@ from functools import partial
 
 from coordinator.consumer import member as base
 from coordinator.consumer.classic_membership import ClassicMembership
+from coordinator.consumer.leader import by_topic
 from coordinator.consumer.outputs import CallbackKind, CollectingChanges, DueCallback, Partitions
 from coordinator.engine.topics import TopicImage
 
@@ -142,11 +143,8 @@ class PreparingMember(ClassicMembership):
             self._given_up_eagerly = self.owned if self._behavior.remembers_eager else frozenset()
             self._revoke(self.owned, partial(self._partitions_revoked, None), now_ms)
         else:
-            topics = self._topics()
-            unwanted = frozenset(partition for partition in self.owned if partition.topic not in topics)
-            gone = frozenset(
-                partition for partition in self.owned if partition.topic not in self.image.topics
-            )
+            unwanted = self._owned_except(self._topics())
+            gone = self._owned_except(self.image.topics)
             if gone and self._behavior.topic_error is not None:
                 then = partial(self._partitions_revoked, gone)
                 self._notify(DueCallback(CallbackKind.LOST, gone, then), now_ms)
@@ -154,6 +152,15 @@ class PreparingMember(ClassicMembership):
                 self._revoke(unwanted, partial(self._partitions_revoked, unwanted), now_ms)
             else:
                 self._partitions_revoked(unwanted, now_ms)
+
+    def _owned_except(self, topics: Iterable[str]) -> Partitions:
+        """The partitions that it owns of other topics."""
+        others = by_topic(self.owned).keys() - topics
+        return (
+            frozenset(partition for partition in self.owned if partition.topic in others)
+            if others
+            else frozenset()
+        )
 
     def _revoke(self, partitions: Partitions, then: base.Step, now_ms: int) -> None:
         """Call `revoked`, and commit the partitions afterwards if they were not committed before."""

@@ -203,7 +203,7 @@ class CommittingMember(base.ClientMember):
             self._lose_coordinator(now_ms)
             self._retry_commit(commit, "TimeoutException", now_ms)
             return
-        codes = [code for _, _, _, code in answer.partitions if code is not ErrorCode.NONE]
+        codes = [partition[3] for partition in answer.partitions if partition[3] is not ErrorCode.NONE]
         if not codes:
             self._end_commit(commit, "", now_ms)
             return

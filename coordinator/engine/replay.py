@@ -64,7 +64,9 @@ def replay_offset(state: EngineState, record: log.OffsetRecord, producer_id: int
         state.pending.add(producer_id, group, key, value)
         return
     state.pending.supersede(group, key)
-    state.offsets.setdefault(group, {})[key] = value
+    if group not in state.offsets:
+        state.offsets[group] = {}
+    state.offsets[group][key] = value
 
 
 def unload(ctx: EngineContext, belongs: Callable[[str], bool]) -> None:

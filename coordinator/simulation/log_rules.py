@@ -153,7 +153,7 @@ class LogRules(Watcher):
 
     def appended(self, batch: LogAppend) -> None:
         records, request, is_late = batch
-        if type(records[0]) is logged.OffsetRecord:
+        if batch.is_commit or type(records[0]) is logged.OffsetRecord:
             offsets = [record for record in records if isinstance(record, logged.OffsetRecord)]
             self._offsets.written(offsets, request, is_late=is_late)
             return

@@ -165,7 +165,7 @@ class Measures(RecordsRead):
             self._without_owner_ms += self._schedule.now_ms - ownerless_ms
 
     def appended(self, batch: LogAppend) -> None:
-        for record in batch.records:
+        for record in () if batch.is_commit else batch.records:
             if type(record) is ClassicGroupRecord and record.value is not None and record.value.members:
                 self._count(record.value.generation)
             elif type(record) is TargetEpochRecord and record.value is not None and not _is_emptied(batch):

@@ -22,6 +22,7 @@ from uuid import UUID
 from coordinator.configs.settings import Config
 from coordinator.engine.calls import AnyRequest, Call, CoordinatorResult
 from coordinator.engine.engine import Engine
+from coordinator.engine.offsets.commit import OffsetCommit
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
@@ -49,6 +50,11 @@ class LogAppend(NamedTuple):
     records: Sequence[Record]
     request: AnyRequest | None = None  # The request that caused them; None: time, or the topics
     is_late: bool = False  # Whether the request arrived after its connection was lost
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether the records are offsets that a member or an operator has committed, as in most batches."""
+        return type(self.request) is OffsetCommit
 
 
 class Answering(NamedTuple):

@@ -195,7 +195,7 @@ def bytes_text(data: bytes | None) -> str:
 def error_of(answer: object) -> ErrorCode:
     """The error of any answer: the top-level one or, without one, that of its first refused partition or group."""
     if type(answer) is OffsetCommitAnswer:
-        return next((code for *_, code in answer.partitions if code), ErrorCode.NONE)
+        return next((partition[3] for partition in answer.partitions if partition[3]), ErrorCode.NONE)
     if type(answer) is OffsetFetchAnswer:
         return next((group.error for group in answer.groups if group.error), ErrorCode.NONE)
     error = getattr(answer, "error", ErrorCode.NONE)

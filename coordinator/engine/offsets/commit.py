@@ -79,7 +79,8 @@ BY_EPOCH = 9
 
 def handle(ctx: EngineContext, call: Call, request: OffsetCommit) -> None:
     """Commit the permitted offsets; a refusal for the group applies to every partition that exists."""
-    topics = [find_topic(ctx.topics, offset, by_id=request.version >= BY_ID) for offset in request.offsets]
+    by_id = request.version >= BY_ID
+    topics = [find_topic(ctx.topics, offset, by_id=by_id) for offset in request.offsets]
 
     def admit() -> PartitionCheck | None:
         if call.refusal:
