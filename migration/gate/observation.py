@@ -128,6 +128,8 @@ def successors_of(
     """The new member that replaces each gone one, by the gone one's id. By default any can replace any."""
     successors: dict[str, PlannedMember] = {}
     for key in likeness:
+        if len(successors) == min(len(gone), len(new)):
+            break
         waiting: dict[object, list[PlannedMember]] = defaultdict(list)
         for one in reversed(gone):
             if one.id not in successors and key(one) is not None:
