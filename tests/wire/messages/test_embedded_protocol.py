@@ -86,6 +86,14 @@ def test_a_topic_sent_twice_has_the_partitions_of_both() -> None:
     assert read_assignment(data).partitions == {"orders": (1, 1)}
 
 
+def test_only_short_bytes_are_remembered() -> None:
+    for count, is_remembered in ((10, True), (5_000, False)):
+        whole = EmbeddedAssignment(version=1, partitions={"orders": tuple(range(count))})
+        data = write_assignment(whole)
+        assert read_assignment(data) == read_assignment(bytes(bytearray(data))) == whole
+        assert (read_assignment(data) is read_assignment(data)) is is_remembered
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
