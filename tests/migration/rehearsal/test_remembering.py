@@ -10,7 +10,7 @@ from coordinator.engine.consumer import update
 from coordinator.engine.consumer.reconciliation import ReconciliationInput, reconcile
 from coordinator.engine.context import Group as EngineGroup
 from coordinator.engine.groups import Names
-from coordinator.engine.records import CurrentAssignmentValue
+from coordinator.engine.records import CurrentAssignmentValue, MemberState, TopicPartitions
 from coordinator.simulation import idle_time
 from coordinator.simulation.process import Process
 from coordinator.simulation.watcher import Watcher, Watchers
@@ -24,7 +24,7 @@ from tests.migration.rehearsal.test_rests import OTHERS, SAMPLE, of_sample
 from tests.support.long import LONG
 
 SEEDS = [1, *(pytest.param(seed, marks=LONG) for seed in range(2, 52))]
-ELSEWHERE = UUID(int=1)
+ELSEWHERE, ORDERS, PAYMENTS = UUID(int=1), UUID(int=2), UUID(int=3)
 wake, describe = Process.wake, Description.of
 
 
@@ -70,6 +70,29 @@ def test_other_libraries_there_and_back(
     client: str, static: bool, to: Destination, seed: int, forgets: pytest.MonkeyPatch
 ) -> None:
     assert_alike(planned(classic_group(client, static=static), to), seed, forgets, there_and_back=True)
+
+
+@pytest.mark.parametrize("state", MemberState)
+@pytest.mark.parametrize("owned", [None, {}])
+def test_a_member_that_has_its_target_only_gets_the_epoch(
+    state: MemberState, owned: TopicPartitions | None
+) -> None:
+    target = {ORDERS: (2,), PAYMENTS: (0, 1)}
+    current = CurrentAssignmentValue(
+        epoch=3,
+        previous_epoch=2,
+        state=state,
+        assigned={PAYMENTS: (0, 1), ORDERS: (2,)},
+        assigned_epochs={(PAYMENTS, 0): 1, (PAYMENTS, 1): 3, (ORDERS, 2): 2},
+    )
+    goal = ReconciliationInput(
+        epoch=5, target=target, subscribed=set(target), owned=owned, is_free=lambda *_: False
+    )
+    if state is MemberState.UNKNOWN and owned is None:
+        return  # it is refused
+    short, long = reconcile(current, goal), reconcile_at_length(current, goal)
+    assert short == long
+    assert list(short.assigned) == list(long.assigned)
 
 
 def assert_alike(
