@@ -138,7 +138,7 @@ class ClassicMembership(CommittingMember):
         at_ms = self._heard_at_ms + self.settings.session_timeout_ms if self._is_beating else self._beat_at_ms
         if self._coordinator is None:
             at_ms = max(at_ms, NEVER if self._looking_up else self._lookup_at_ms)
-        return min(at_ms, self._poll_timeout_at_ms)
+        return at_ms if self.in_poll else min(at_ms, self._poll_timeout_at_ms)
 
     def _work(self, now_ms: int) -> None:
         """Do what is due: find the coordinator, leave if the application does not poll, or heartbeat."""

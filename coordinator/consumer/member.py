@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from coordinator.consumer import outputs
@@ -56,7 +57,7 @@ class PeriodicTask:
         return at_ms - (at_ms - self.next_ms) % self.every_ms
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ClientSubscription:
     """Topics by name, or by a regular expression, which a classic member matches itself, with `matches`; or neither."""
 
@@ -64,7 +65,7 @@ class ClientSubscription:
     regex: str | None = None
     matches: Callable[[str], bool] | None = None
 
-    @property
+    @cached_property
     def is_empty(self) -> bool:
         return not (self.topics or self.is_expression)
 

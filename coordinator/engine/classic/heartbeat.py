@@ -34,6 +34,9 @@ class Heartbeat(Request[HeartbeatAnswer]):
         return HeartbeatAnswer(error=error.code)
 
 
+_ALIVE, _MUST_JOIN = HeartbeatAnswer(), HeartbeatAnswer(error=ErrorCode.REBALANCE_IN_PROGRESS)
+
+
 def handle(ctx: EngineContext, call: Call, request: Heartbeat) -> None:
     group = ctx.group_of_member(request.group)
     if isinstance(group, ClassicGroup):
@@ -42,8 +45,7 @@ def handle(ctx: EngineContext, call: Call, request: Heartbeat) -> None:
             raise RequestRefused(ErrorCode.ILLEGAL_GENERATION)
         rebalance.keep_alive(ctx, group, group.members[request.member])
         preparing = group.state is GroupState.PREPARING_REBALANCE
-        error = ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
-        ctx.answer(call.ticket, HeartbeatAnswer(error=error))
+        ctx.answer(call.ticket, _MUST_JOIN if preparing else _ALIVE)
     else:
         member, classic = classic_member(group, request.member, request.instance, request.generation)
         ctx.start(TimerKind.SESSION, group.id, member.id, classic.session_timeout_ms)
@@ -55,8 +57,7 @@ def handle(ctx: EngineContext, call: Call, request: Heartbeat) -> None:
         )
         if must_join:
             expect_join(ctx, group, member)
-        error = ErrorCode.REBALANCE_IN_PROGRESS if must_join else ErrorCode.NONE
-        ctx.answer(call.ticket, HeartbeatAnswer(error=error))
+        ctx.answer(call.ticket, _MUST_JOIN if must_join else _ALIVE)
 
 
 def classic_member(
