@@ -472,7 +472,7 @@ def _uuid_order(uuids: tuple[UUID, ...], capacity: int) -> Ints:
 
 
 def _constant(indices: Ints) -> Ints:
-    indices.flags.writeable = False
+    indices.setflags(write=False)
     return indices
 
 

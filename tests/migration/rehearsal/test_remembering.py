@@ -30,11 +30,11 @@ wake, describe = Process.wake, Description.of
 
 @pytest.fixture
 def forgets(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """All observers are asked, every wake-up asks its member, groups are described anew, and reconciled at length."""
+    """All observers are asked, every wake-up asks its member, groups are described again, and reconciled at length."""
     monkeypatch.setattr(Watchers, "of", all_of)
     monkeypatch.setattr(Process, "wake", wake_asking)
     monkeypatch.setattr(idle_time, "_RECURRING", idle_time._RECURRING | {wake_asking})
-    monkeypatch.setattr(Description, "of", described_anew)
+    monkeypatch.setattr(Description, "of", described_again)
     monkeypatch.setattr(update, "reconcile", reconcile_at_length)
     return monkeypatch
 
@@ -48,7 +48,7 @@ def wake_asking(process: Process, wake_ms: int) -> None:
     wake(process, wake_ms)
 
 
-def described_anew(description: Description, group: EngineGroup | None, names: Names) -> Group | None:
+def described_again(description: Description, group: EngineGroup | None, names: Names) -> Group | None:
     return describe(Description(description._name, description._default_assignor), group, names)
 
 
