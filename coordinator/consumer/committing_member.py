@@ -243,6 +243,8 @@ class CommittingMember(base.ClientMember):
         commit.done(error, now_ms)
 
     def _retry_commits(self, now_ms: int) -> None:
+        if not self._retries:
+            return
         due = [commit for at_ms, commit in self._retries if at_ms <= now_ms]
         self._retries = [(at_ms, commit) for at_ms, commit in self._retries if at_ms > now_ms]
         for commit in due:

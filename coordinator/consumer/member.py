@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from coordinator.consumer import outputs
 from coordinator.consumer.library import ClientLibrary, MemberSettings
@@ -45,8 +45,7 @@ class Identity:
     settings: MemberSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PeriodicTask:
+class PeriodicTask(NamedTuple):
     """Work that a member repeats at an interval."""
 
     next_ms: int

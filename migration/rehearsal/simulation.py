@@ -347,9 +347,8 @@ class Description:
         self._name, self._default_assignor = name, default_assignor
         self._described_by: object = None  # The input of the last description
         self._last: Group | None = None
-        self._members: dict[ClassicMemberValue, Member] = {}
-        """Members of the last description of a classic group, by the coordinator's value of each."""
-        self._are_stable = False
+        self._members: dict[bool, dict[ClassicMemberValue, Member]] = {False: {}, True: {}}
+        """Members of a classic group, when it was last Stable and when it was not, by the coordinator's values."""
         self._shown: dict[str, tuple[tuple[object, ...], Member]] = {}
         """The same of a consumer group, by id, with all that a member's description depends on."""
 
@@ -375,12 +374,12 @@ class Description:
         )
         if self._last is not None and self._described_by == (bare, values):
             return self._last
-        known = self._members if is_stable is self._are_stable else {}
+        known = self._members[is_stable]
         new = [value for value in values if value not in known]
         read = described.classic_group(bare, map(classic_member, new), stable=is_stable)[0].members
-        self._members = known | dict(zip(new, read, strict=True))
-        self._are_stable = is_stable
-        members = tuple(self._members[value] for value in values)
+        known |= zip(new, read, strict=True)
+        self._members[is_stable] = {value: known[value] for value in values}
+        members = tuple(self._members[is_stable].values())
         return self._remember((bare, values), replace(bare, members=members))
 
     def _consumer(self, group: ConsumerGroup, names: Names) -> Group:
