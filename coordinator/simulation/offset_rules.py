@@ -42,7 +42,7 @@ class OffsetRules:
         commit = request if isinstance(request, OffsetCommit) else None
         has = NOTHING if commit is None else self._handovers.has.get(commit.member, NOTHING)
         for _, topic, number, value in records:
-            key = TopicPartition(topic, number)
+            key = topic, number
             if value is None:
                 self._offsets.pop(key, None)
                 self._acknowledged.pop(key, None)
@@ -53,14 +53,16 @@ class OffsetRules:
             ):
                 self._acknowledged.pop(key, None)
             elif value.offset < (0 if known is None else known.offset):
-                self._decreased(key, 0 if known is None else known.offset, value.offset, request, is_late)
+                before = 0 if known is None else known.offset
+                self._decreased(TopicPartition(*key), before, value.offset, request, is_late)
             if key in self._handovers.recreated:
-                is_beyond = value.offset > self._facts.topics.end(key)
-                (self._beyond.add if is_beyond else self._beyond.discard)(key)
+                partition = TopicPartition(*key)
+                is_beyond = value.offset > self._facts.topics.end(partition)
+                (self._beyond.add if is_beyond else self._beyond.discard)(partition)
             if commit is not None and (commit is not self._checked or key not in has):
-                self._check_commit(commit, key, value.topic_id, is_late)
+                self._check_commit(commit, TopicPartition(*key), value.topic_id, is_late)
             elif commit is not None and self._wrongly_committed:
-                self._wrongly_committed.pop(key, None)
+                self._wrongly_committed.pop(TopicPartition(*key), None)
 
     def _decreased(
         self, key: TopicPartition, before: int, now: int, request: AnyRequest | None, is_late: bool
