@@ -1,7 +1,7 @@
 """The base of members of both protocols: requests and their answers, the coordinator, callbacks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -22,7 +22,7 @@ NOT_SUBSCRIBED = "Consumer is not subscribed to any topics or assigned any parti
 _MUTUALLY_EXCLUSIVE = "Subscription to topics, partitions and pattern are mutually exclusive"
 _ERRONEOUS_STATE = "Failed to set assignment: Local: Erroneous state"
 
-Positions: TypeAlias = Callable[[Iterable[TopicPartition]], dict[TopicPartition, int]]
+Positions: TypeAlias = Callable[[Sequence[TopicPartition]], dict[TopicPartition, int]]
 """The offsets up to which the application has received the records of partitions, without those that it does not read
 yet, in the order of the partitions."""
 OnAnswer: TypeAlias = Callable[[object, int], None]

@@ -3,7 +3,7 @@ reads and commits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from coordinator.consumer.library import AfterError
@@ -62,8 +62,8 @@ class ProcessWatcher:
 
 
 class Process(PollingApplication):
-    """See the module. `log_end` returns the offset that a partition's next record would have now, `watching` those that
-    observe an event."""
+    """See the module. `log_ends` returns the offsets that the next records of partitions would have, `watching` the
+    observers of an event."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Process(PollingApplication):
         after_error: AfterError,
         schedule: Schedule,
         send: Callable[[Process, Send], None],
-        log_end: Callable[[TopicPartition], int],
+        log_ends: Callable[[Sequence[TopicPartition]], list[int]],
         watching: Callable[[str], Sequence[ProcessWatcher]],
     ) -> None:
         super().__init__(schedule)
@@ -105,7 +105,7 @@ class Process(PollingApplication):
         self._wake_ms: int | None = None
         self._deadline_ms: int | None = None  # The member's next deadline, as of the last step
         self._commits = False  # Whether the listener waits in commitSync
-        self._positions = ReadPositions(schedule, log_end, self._report_read)
+        self._positions = ReadPositions(schedule, log_ends, self._report_read)
         self._outputs: dict[type, Callable[[Any], None]] = {
             Send: self._on_send,
             Callback: self._on_callback,
@@ -172,7 +172,7 @@ class Process(PollingApplication):
 
     # Reading.
 
-    def positions(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    def positions(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
         """The offsets up to which the application has read these, without those that it does not read."""
         return self._positions.of(partitions)
 
@@ -344,8 +344,9 @@ class Process(PollingApplication):
             self._run_listener(self._listener(self._callback))
 
     def _on_positioned(self, positioned: Positioned) -> None:
+        assignment = self.member.assignment
         for partition, offset in positioned.offsets.items():
-            if partition in self.member.assignment:
+            if partition in assignment:
                 self._positions.seek(partition, offset)
         self._update_reading()
 

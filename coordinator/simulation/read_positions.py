@@ -2,7 +2,7 @@
 in `poll`: from the committed offset (or the first one), up to the end of the log, FETCH_MS after reading has
 started."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from coordinator.consumer.member import NEVER
@@ -16,31 +16,30 @@ ReadRange: TypeAlias = tuple[TopicPartition, int, int]
 
 
 class ReadPositions:
-    """`log_end` returns the offset that a partition's next record would have now. `report` gets what was read."""
+    """`log_ends` returns the offsets that the next records of partitions would have. `report` gets what was read."""
 
-    __slots__ = ("_log_end", "_offsets", "_report", "_schedule", "_started_ms")
+    __slots__ = ("_log_ends", "_offsets", "_report", "_schedule", "_started_ms")
 
     def __init__(
         self,
         schedule: Schedule,
-        log_end: Callable[[TopicPartition], int],
+        log_ends: Callable[[Sequence[TopicPartition]], list[int]],
         report: Callable[[Sequence[ReadRange]], None],
     ) -> None:
-        self._schedule, self._log_end, self._report = schedule, log_end, report
+        self._schedule, self._log_ends, self._report = schedule, log_ends, report
         self._offsets: dict[TopicPartition, int] = {}
         self._started_ms: dict[TopicPartition, int] = {}  # When the current reading of each partition started
 
-    def of(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    def of(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
         """The positions now, without partitions that are not read."""
-        offsets, started_ms, log_end = self._offsets, self._started_ms, self._log_end
+        offsets, started_ms = self._offsets, self._started_ms
         latest_ms = self._schedule.now_ms - FETCH_MS
         positions = {}
-        for partition in partitions:
+        for partition, end in zip(partitions, self._log_ends(partitions), strict=True):
             offset = offsets.get(partition)
             if offset is not None:
-                if started_ms.get(partition, NEVER) <= latest_ms:
-                    offset = max(offset, log_end(partition))
-                positions[partition] = offset
+                is_read = end > offset and started_ms.get(partition, NEVER) <= latest_ms
+                positions[partition] = end if is_read else offset
         return positions
 
     def read(self, partitions: Partitions) -> None:
@@ -59,11 +58,12 @@ class ReadPositions:
 
     def _stop(self, partitions: Sequence[TopicPartition]) -> None:
         ranges = []
+        offsets = self._offsets
         for partition, end in self.of(partitions).items():
-            start = self._offsets[partition]
+            start = offsets[partition]
             del self._started_ms[partition]
             if end > start:
-                self._offsets[partition] = end
+                offsets[partition] = end
                 ranges.append((partition, start, end))
         if ranges:
             self._report(ranges)
@@ -72,7 +72,7 @@ class ReadPositions:
         """Continue at a committed offset, or at the first record if the log does not have it."""
         if partition in self._started_ms:
             self._stop([partition])
-        self._offsets[partition] = offset if 0 <= offset <= self._log_end(partition) else 0
+        self._offsets[partition] = offset if 0 <= offset <= self._log_ends((partition,))[0] else 0
 
     def restart(self, partition: TopicPartition) -> None:
         """The partition is another one of the same name, and read from the start (auto.offset.reset=earliest)."""

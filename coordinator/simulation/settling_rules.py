@@ -1,6 +1,7 @@
 """Invariants on the end of a run, when all members should settle (I4, I9, I10)."""
 
 from collections import Counter
+from itertools import chain
 
 from coordinator.consumer.library import AfterError, MemberSettings
 from coordinator.consumer.outputs import TopicPartition
@@ -8,7 +9,7 @@ from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.simulation.consumers import GROUP
 from coordinator.simulation.invariants import Facts
 from coordinator.simulation.log_rules import LogRules
-from coordinator.simulation.process import Process
+from coordinator.simulation.process import NOTHING, Process
 from coordinator.simulation.story import error_of
 from coordinator.simulation.watcher import Watcher
 from groups.listing import GroupState
@@ -150,17 +151,15 @@ class SettlingRules(Watcher):
 
     def _ownership_problem(self) -> tuple[str, TopicPartition | None]:
         """The problem of the first partition that does not have exactly one owner; empty if all have one."""
-        owners: Counter[TopicPartition] = Counter()
-        subscribed: set[str] = set()
-        image = self._facts.topics.image
-        for process in self._running():
-            owners.update(process.owned)
-            subscribed.update(process.wanted(image))
+        running, image = self._running(), self._facts.topics.image
+        owned = [process.owned for process in running]
+        subscribed = set().union(*(process.wanted(image) for process in running))
         wanted = image.places
         if not image.topics.keys() <= subscribed:
             wanted = frozenset(place for place in wanted if place[0] in subscribed)
-        if owners.keys() == wanted and owners.total() == len(wanted):
+        if NOTHING.union(*owned) == wanted and sum(map(len, owned)) == len(wanted):
             return "", None
+        owners = Counter(chain.from_iterable(owned))
         for name, topic in image.topics.items():
             if name in subscribed:
                 for number in range(topic.partitions):

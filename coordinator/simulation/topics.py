@@ -1,6 +1,6 @@
 """The state that a run starts with, and the topics of a simulated cluster: which exist, and where their logs end."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -86,8 +86,15 @@ class SimulatedTopics:
 
     def end(self, partition: TopicPartition) -> int:
         """The offset of the next record; 0 if the partition does not exist."""
-        start = self._starts.get(partition)
-        return 0 if start is None else start[1] + int((self._schedule.now_ms - start[0]) * self._per_ms)
+        return self.ends((partition,))[0]
+
+    def ends(self, partitions: Iterable[TopicPartition]) -> list[int]:
+        """The same of several."""
+        starts, now_ms, per_ms = self._starts, self._schedule.now_ms, self._per_ms
+        return [
+            start[1] + int((now_ms - start[0]) * per_ms) if (start := starts.get(partition)) else 0
+            for partition in partitions
+        ]
 
     def exists(self, partition: TopicPartition) -> bool:
         return partition in self._starts

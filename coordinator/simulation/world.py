@@ -175,7 +175,7 @@ class World(Watcher):
             after_error(script),
             self.schedule,
             self.network.send,
-            self.topics.end,
+            self.topics.ends,
             self.watchers.of,
         )
         process.number = number

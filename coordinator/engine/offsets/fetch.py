@@ -131,7 +131,7 @@ def _all(offsets: _Offsets, image: TopicImage, *, by_id: bool) -> tuple[Topic, .
 
 def _asked(offsets: _Offsets, image: TopicImage, topic: str | UUID, partitions: tuple[int, ...]) -> Topic:
     if isinstance(topic, str):
-        return topic, tuple((partition, offsets.fetched(topic, partition)) for partition in partitions)
+        return topic, tuple([(partition, offsets.fetched(topic, partition)) for partition in partitions])
     info = image.by_id.get(topic)
     if info is None:
         return topic, tuple((partition, _UNKNOWN) for partition in partitions)

@@ -1,6 +1,6 @@
 """Each invariant falls where a part of the world does what it says that none does."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from unittest import mock
@@ -106,7 +106,7 @@ LOSES = replacing(CallbackKind.REVOKED, lambda call: Callback(CallbackKind.LOST,
 def commits_less_and_less(member: ClientMember) -> None:
     original, read = member.positions, list[int]()
 
-    def positions(partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    def positions(partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
         offsets = original(partitions)
         for partition, offset in offsets.items():
             read.append(0)
