@@ -96,9 +96,8 @@ class Engine:
         ctx.now_ms = call.now_ms
         kind = type(call.request)
         try:
-            check = CHECKS.get(kind)
-            if check is not None:
-                check(call.request, ctx.config)
+            if kind in CHECKS:
+                CHECKS[kind](call.request, ctx.config)
             if call.refusal and kind not in REFUSED_BY_PARTITION:
                 raise RequestRefused(call.refusal)
             HANDLERS[kind](ctx, call, call.request)

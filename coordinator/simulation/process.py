@@ -251,9 +251,7 @@ class Process(PollingApplication):
 
     def wake(self, wake_ms: int) -> None:
         """Called when planned: the member does what is due; nothing if another wake-up was planned meanwhile."""
-        if wake_ms != self._wake_ms:
-            return
-        if (self.is_frozen or self.activity is Activity.ENDED) and self._waits(self.wake, wake_ms):
+        if wake_ms != self._wake_ms or self._waits(self.wake, wake_ms):
             return
         self._wake_ms = None
         if self._deadline_ms is not None and self._deadline_ms <= self._schedule.now_ms:
