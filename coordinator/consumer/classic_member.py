@@ -176,9 +176,9 @@ class ClassicConsumer(RebalancingMember):
                 self._prepare(now_ms)
             case RebalancePhase.NONE if now_ms >= self._rejoin_at_ms and self._may_join:
                 self._join(now_ms)
-            case RebalancePhase.NONE if self.is_outside and self.owned:
+            case RebalancePhase.NONE if self.is_outside and self.owned and not self._must_prepare:
                 self._must_prepare = True  # the topics were deleted since it prepared
-            case RebalancePhase.NONE if self.is_outside:
+            case RebalancePhase.NONE if self.is_outside and not self.owned:
                 self.state = ClassicState.UNJOINED  # no heartbeats any more, and no LeaveGroup
                 return False
             case _:

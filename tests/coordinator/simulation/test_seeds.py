@@ -37,6 +37,15 @@ def test_reads_back_from_its_file() -> None:
         assert random_scenario(number) == scenario
 
 
+@pytest.mark.parametrize(
+    ("number", "variant"),
+    [(1018, Variant.COOPERATIVE), (4606, Variant.AS_WRITTEN), (19006, Variant.AS_WRITTEN)],
+)
+def test_a_member_outside_poll_waits_until_it_may_rejoin(number: int, variant: Variant) -> None:
+    """A member of librdkafka whose topic was deleted meanwhile: without that it asks itself for ever."""
+    assert run(random_scenario(number), number, variant=variant).violations == ()
+
+
 def test_everything_comes() -> None:
     scenarios = [random_scenario(number) for number in range(1, 4000)]
     events = [event for scenario in scenarios for event in scenario.events]
