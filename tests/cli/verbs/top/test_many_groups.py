@@ -1,25 +1,18 @@
-"""5,000 groups scroll, sort and filter without a stutter."""
+"""5,000 groups scroll, sort and filter; `make bench-top` measures how fast."""
 
-import statistics
-import time
 from pathlib import Path
 
 from tests.cli.verbs.top.driving import MIDDLE, Driven, drive, many_groups, saved
 
 GROUPS = 5_000
-MOST_S = 0.05  # Of the thread that draws, from a key until its screen is there
 
 
 def test_5000_groups_scroll_sort_and_filter(tmp_path: Path) -> None:
     groups, topics = many_groups(GROUPS)
-    spent: dict[str, list[float]] = {}
 
     async def course(top: Driven) -> None:
         async def press(*keys: str) -> list[str]:
-            for key in keys:
-                began_s = time.thread_time()
-                await top.press(key)
-                spent.setdefault(key, []).append(time.thread_time() - began_s)
+            await top.press(*keys)
             return [line.split()[0] for line in top.lines if line.startswith("group-")]
 
         await top.read()
@@ -39,5 +32,3 @@ def test_5000_groups_scroll_sort_and_filter(tmp_path: Path) -> None:
         assert set(await press("enter")) < set(empty)
 
     drive(course, saved(tmp_path, groups, topics=topics), size=MIDDLE)
-    slow = {key: times for key, times in spent.items() if statistics.median(times) > MOST_S}
-    assert slow == {}
