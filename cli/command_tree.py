@@ -12,7 +12,7 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from cli.commands import ARGUMENT_FILLERS, SECTIONS, Family, load
+from cli.commands import ARGUMENT_FILLERS, SECTIONS, Family, first_paragraph, load
 from cli.errors import ExitStatus, UsageError
 from cli.options import (
     CLUSTERS_PANEL,
@@ -172,9 +172,9 @@ def root_group(overview: str) -> type[TyperGroup]:
 
 def _verb(name: str, reference: str) -> Build:
     def build(outline: bool) -> object:
-        function = load(reference)
         if outline:
-            return TyperCommand(name, help=inspect.getdoc(function))
+            return TyperCommand(name, help=first_paragraph(reference))
+        function = load(reference)
         alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         alone.command(name, cls=Command)(expand(function))
         command = typer.main.get_command(alone)

@@ -1,9 +1,13 @@
 """All commands: the modules of their functions, and their sections in the help."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from os.path import dirname
 from typing import Any
+
+_PARENT = dirname(dirname(__file__))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,3 +142,17 @@ def load(reference: str) -> Callable[..., Any]:
     module, _, name = reference.partition(":")
     function: Callable[..., object] = getattr(import_module(module), name)
     return function
+
+
+def first_paragraph(reference: str) -> str:
+    """The first paragraph of the docstring of the function that MODULE:NAME names. It is searched in the source of the
+    module: to import the modules of all commands takes twice as long as everything else that a list of them needs."""
+    module, _, name = reference.partition(":")
+    try:
+        with open(f"{_PARENT}/{module.replace('.', '/')}.py", encoding="utf-8") as source:
+            found = re.search(
+                rf'^def {name}\(.*?"""(.*?)(?:\n\n|""")', source.read(), re.MULTILINE | re.DOTALL
+            )
+    except OSError:  # Kohort is not installed as files
+        found = None
+    return found[1] if found else load(reference).__doc__ or ""

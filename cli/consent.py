@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -140,4 +139,6 @@ def ask(question: str, origin: SourceOrigin | None = None) -> bool:
 
 def digest_of(document: Mapping[str, object]) -> str:
     """A short text that is another one if a preview shows anything else."""
+    from hashlib import sha256
+
     return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]

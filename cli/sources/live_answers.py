@@ -10,7 +10,7 @@ from cli.sources.permissions import READING, Needs, cause_of, with_missing_opera
 from cli.sources.source import FoundRecords
 from groups.counts import first_names
 from groups.features import GROUPS_OF
-from groups.listing import Cause, GroupListing, GroupType, Problem, state_of, type_of
+from groups.listing import Cause, GroupListing, GroupState, GroupType, Problem, state_of, type_of
 from wire.client.cluster import KafkaClient
 from wire.client.errors import Answers
 from wire.errors import ErrorCode, Failure
@@ -83,9 +83,18 @@ def in_lines(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 
 
 def listed_facts(
-    client: KafkaClient, kinds: Mapping[str, GroupType]
+    client: KafkaClient, listed: Iterable[Any]
 ) -> tuple[dict[str, tuple[str, str | None, int]], list[Problem]]:
+    """State, assignor and number of members of groups of ListGroups responses. A classic group that is empty is not
+    described: it has no members, and no protocol without them."""
     facts: dict[str, tuple[str, str | None, int]] = {}
+    kinds: dict[str, GroupType] = {}
+    for group in listed:
+        kind = type_of(group.group_type)
+        if kind is GroupType.CLASSIC and group.group_state == GroupState.EMPTY.value:
+            facts[group.group_id] = group.group_state, None, 0
+        else:
+            kinds[group.group_id] = kind
     problems: list[Problem] = []
     for _, answers in described_by_kind(client, kinds, kinds):
         for name, group in answers.found.items():

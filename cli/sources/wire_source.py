@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from wire.client.errors import Answers
     from wire.client.metadata import ClusterMetadata
     from wire.client.offsets import OffsetSpec, Outcomes
+    from wire.messages.schemas.groups import ListGroupsResponseGroup
 
 _SHARE_FETCH = 78  # The key of an API whose newest supported version helps to find the Kafka release
 
@@ -104,14 +105,14 @@ class WireSource(LiveSource):
         if self.is_followed:
             self._types |= {group.group_id: type_of(group.group_type) for group in listing.groups}
         on_list = replace(query, protocols=frozenset(), states=query.states if has_states else frozenset())
-        listed = [group for group in listing.groups if on_list.passes(live_answers.listed_group(group))]
+        listed: Sequence[ListGroupsResponseGroup] = listing.groups
+        if on_list != GroupFilter():
+            listed = [group for group in listed if on_list.passes(live_answers.listed_group(group))]
         if has_states and not described and not query.protocols:
             return ReadResult(
                 tuple(map(live_answers.listed_group, listed)), live_answers.problems_of(listing.failed)
             )
-        facts, problems = live_answers.listed_facts(
-            self.client, {group.group_id: type_of(group.group_type) for group in listed}
-        )
+        facts, problems = live_answers.listed_facts(self.client, listed)
         # The list has what a cluster reports of groups that are turned off; only describing one is an error.
         off = [problem for problem in problems if problem.error == ErrorCode.UNSUPPORTED_VERSION.name]
         for line in live_answers.in_lines(off):

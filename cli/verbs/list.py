@@ -121,11 +121,11 @@ def show_list(
 def _read_document(
     source: Source, filters: GroupFilter, selection: SelectionOptions, *, lag: bool, only_with_lag: bool
 ) -> Document:
-    from groups.model import listing_of
-
     if not (lag or needs_description(selection)):
         listed = source.select_groups(filters, described=True)
         return list_document(listed.items, listed.problems)
+    from groups.model import listing_of
+
     uses: Uses | None = None
     if selection.groups:
         from cli.selection import describe_chosen

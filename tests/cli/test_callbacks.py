@@ -2,11 +2,13 @@
 
 import ast
 import inspect
+import subprocess
+import sys
 import textwrap
 
 import pytest
 
-from cli.commands import SECTIONS, Family, load
+from cli.commands import SECTIONS, Family, first_paragraph, load
 
 REFERENCES = [
     reference
@@ -22,3 +24,18 @@ def test_a_callback_has_no_branch_and_no_loop(reference: str) -> None:
     (function,) = ast.parse(textwrap.dedent(inspect.getsource(load(reference)))).body
     inner = (node for node in ast.walk(function) if node is not function)
     assert [ast.unparse(node) for node in inner if isinstance(node, LOGIC)] == []
+
+
+def test_the_help_finds_summaries_without_importing_commands() -> None:
+    for reference in REFERENCES:
+        documented = (inspect.getdoc(load(reference)) or "").partition("\n\n")[0]
+        assert first_paragraph(reference).split() == documented.split(), reference
+    listing = (
+        "import sys; sys.argv = ['kohort', '--help']; from cli.app import app; app(standalone_mode=False)"
+    )
+    loaded = "; import sys; print(*(name for name in sys.modules if name.startswith('cli.verbs.')))"
+    printed = subprocess.run(
+        [sys.executable, "-c", listing + loaded], capture_output=True, check=True, text=True
+    )
+    assert "See groups" in printed.stdout
+    assert printed.stdout.splitlines()[-1] == ""

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from cli.sources.live import LiveSource
+from groups.listing import GroupFilter, GroupType
+from groups.model import listing_of
 from tests.cli.command import Kohort
 from tests.cli.sources.live_source import live_source
 from tests.kafka.broker import Broker
@@ -72,7 +74,9 @@ def test_odd_names_are_found_by_their_names(kohort: Kohort, crowded: Broker, nam
     assert (group["group"], len(group["offsets"])) == (name, PARTITIONS)
 
 
-def test_few_requests_are_sent(source: LiveSource, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many requests were sent, by name."""
     sent: Counter[str] = Counter()
     encoded = Api.encode_request
 
@@ -81,6 +85,18 @@ def test_few_requests_are_sent(source: LiveSource, monkeypatch: pytest.MonkeyPat
         return encoded(self, *arguments)
 
     monkeypatch.setattr(Api, "encode_request", counted)
+    return sent
+
+
+def test_a_list_describes_no_empty_classic_group(source: LiveSource, sent: Counter[str]) -> None:
+    listed = source.select_groups(GroupFilter(), described=True).items
+    assert (sent["DescribeGroups"], sent["ConsumerGroupDescribe"]) == (0, CONSUMER // 200)
+    classic = [row for row in listed if row.type is GroupType.CLASSIC]
+    described = source.describe([row.id for row in classic], offsets=False).items
+    assert classic == [listing_of(group) for group in sorted(described, key=lambda group: group.id)]
+
+
+def test_few_requests_are_sent(source: LiveSource, sent: Counter[str]) -> None:
     source.describe([*_names("classic", CLASSIC), *_names("consumer", CONSUMER)], offsets=True)
     source.topics([TOPIC], end_offsets=True)
     assert sent == {
