@@ -18,7 +18,6 @@ from wire.errors import Failure
 
 if TYPE_CHECKING:
     from wire.log.batch_header import Batch
-    from wire.log.log_records import LogRecord
 
 NO_TIMESTAMP = -1
 MOST_BYTES = 4 * 1024 * 1024
@@ -91,14 +90,17 @@ class _Search(LogSearch):
         self.found |= dict.fromkeys(self.pending, failure)
         self.pending = []
 
-    def handle(self, record: LogRecord, _batch: Batch, /) -> None:
-        while self.pending and self.pending[0] <= record.offset:
+    def handle(self, batch: Batch, records: bytes, /) -> None:
+        from wire.log.columns import times_from
+
+        wanted = [max(offset, self.position) for offset in self.pending if offset <= batch.last_offset]
+        for at, timestamp in times_from(wanted, batch, records):
             offset = self.pending.pop(0)
-            timestamp_ms = None if record.timestamp == NO_TIMESTAMP else record.timestamp
+            timestamp_ms = None if timestamp == NO_TIMESTAMP else timestamp
             self.found[offset] = FirstRecord(
-                offset=record.offset, timestamp_ms=timestamp_ms, aborted=self._aborted_from(offset)
+                offset=at, timestamp_ms=timestamp_ms, aborted=self._aborted_from(offset)
             )
-        self._bytes = 0
+            self._bytes = 0
 
     def skip_markers(self, batch: Batch) -> None:
         self._skip(batch)

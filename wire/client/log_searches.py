@@ -30,7 +30,6 @@ from wire.messages.schemas.log_records import FETCH
 
 if TYPE_CHECKING:
     from wire.log.batch_header import Batch
-    from wire.log.log_records import LogRecord
     from wire.messages.schemas.log_records import FetchResponseResponsePartition
 
 SMALL, LARGE = 4 * 1024, 64 * 1024
@@ -65,8 +64,9 @@ class LogSearch(ABC):
         """The least offset of a record that the search needs."""
 
     @abstractmethod
-    def handle(self, record: LogRecord, batch: Batch, /) -> None:
-        """Handle a record at or after the position, in ascending order."""
+    def handle(self, batch: Batch, records: bytes, /) -> None:
+        """Handle the records of a batch at or after the position. The first batch may start earlier, with records that
+        are deleted. Raises DamagedLog."""
 
     def skip_markers(self, batch: Batch) -> None:  # noqa: B027  (a search may ignore them)
         """Handle a control batch."""
@@ -102,7 +102,6 @@ class LogSearch(ABC):
         from wire.log.batch_scan import scan
         from wire.log.compression import ExpandsTooFar
         from wire.log.errors import DamagedLog
-        from wire.log.log_records import each_record
 
         before, seen = self.position, scan(records, "{}-{}".format(*self.partition))
         is_aborted = _aborted_batches(aborted, records)
@@ -116,17 +115,13 @@ class LogSearch(ABC):
                 return
             if not batch.is_control and not skips and batch.last_offset >= self.next_wanted:
                 try:
-                    for record in each_record(batch, records):
-                        # The first batch may start earlier, with records that are deleted.
-                        if record.offset >= before:
-                            self.handle(record, batch)
-                        if self.is_done:
-                            return
+                    self.handle(batch, records)
                 except DamagedLog as error:
                     expands = isinstance(error.__context__, ExpandsTooFar)
                     if not (expands and self.take_beginning(batch, records)):
                         self.give_up(Failure(message=f"its records cannot be read: {error}"))
-                        return
+                if self.is_done:
+                    return
             self.position = max(self.position, batch.next_offset)
         if self.is_done:
             return

@@ -171,7 +171,7 @@ class _Search(LogSearch):
 
     def _take_first(self, cut: CutBatch | None, size: str) -> None:
         if cut is not None and cut.first is not None and self.position <= cut.first.offset:
-            self.handle(cut.first, cut.batch, cut.value_size)
+            self._add(cut.first, cut.batch, cut.value_size)
             self.position = cut.first.offset + 1
         if not self.is_done and (cut is None or cut.batch.next_offset > self.position):
             most = f"than the {MAX_FRAME_BYTES >> 20} MiB that are read at once"
@@ -179,7 +179,17 @@ class _Search(LogSearch):
             if cut is not None:
                 self._end_at(cut.batch.next_offset)
 
-    def handle(self, record: LogRecord, batch: Batch, /, value_size: int | None = None) -> None:
+    def handle(self, batch: Batch, records: bytes, /) -> None:
+        from wire.log.log_records import each_record
+
+        first = self.position
+        for record in each_record(batch, records):
+            if record.offset >= first:
+                self._add(record, batch)
+            if self.is_done:
+                return
+
+    def _add(self, record: LogRecord, batch: Batch, value_size: int | None = None) -> None:
         """`value_size`: that of the whole value, if it is cut off."""
         from wire.log.log_records import hashed
 

@@ -5,18 +5,19 @@ batch is read again by `log_records`, which reports the record."""
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wire.log.batch_header import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, Batches
+from wire.log.batch_header import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, Batch, Batches
 from wire.log.compression import MOST_BYTES
 from wire.log.errors import DamagedLog
 from wire.log.log_records import each_record, payload_of
-from wire.log.varints import BadVarint, Ints, Octets, read_int, read_ints, read_longs
+from wire.log.varints import BadVarint, Ints, Octets, read_int, read_ints, read_long, read_longs, wrap_long
 
 NULL = -1
 
@@ -85,6 +86,35 @@ def columns_of(batches: Batches, most: int = MOST_BYTES) -> Iterator[Columns]:
             for batch in batches[chunk.first : error.batch + 1]:
                 deque(each_record(batch, batches.data, most), maxlen=0)
             raise DamagedLog(batches.file, batch.position, "the batch's records do not add up") from None
+
+
+def times_from(offsets: Sequence[int], batch: Batch, data: bytes) -> Iterator[tuple[int, int]]:
+    """Offset and timestamp (ms since 1970) of the first record of a batch at or after each of the ascending `offsets`,
+    while there is one. Keys, values and headers are not read. Raises DamagedLog."""
+    payload, starts, base = payload_of(batch, data), array("q"), batch.base_offset
+    try:
+        _walk_batch(payload, 0, min(batch.count, max(offsets[-1] - base, 0) + 1), starts)
+        for offset in offsets:
+            # Each record is at least one after the one before; without gaps nothing is left to search.
+            most = min(max(offset - base, 0), len(starts))
+            least = min(max(batch.count - 1 - (batch.last_offset - offset), 0), most)
+            index = bisect_left(starts, offset - base, least, most, key=lambda at: _deltas(payload, at)[0])
+            if index == len(starts):
+                return
+            delta, timestamp_delta = _deltas(payload, starts[index])
+            if not offset <= base + delta <= batch.last_offset:
+                raise BadVarint
+            timestamp = wrap_long(batch.base_timestamp + timestamp_delta)
+            yield base + delta, batch.max_timestamp if batch.log_append_time else timestamp
+    except (IndexError, BadVarint):
+        deque(each_record(batch, data), maxlen=0)
+        raise DamagedLog(batch.file, batch.position, "the batch's records do not add up") from None
+
+
+def _deltas(payload: bytes, start: int) -> tuple[int, int]:
+    """The offset and the timestamp of a record, less those of its batch."""
+    timestamp, position = read_long(payload, read_int(payload, start)[1] + 1)
+    return read_int(payload, position)[0], timestamp
 
 
 def _chunks(batches: Batches, most: int) -> Iterator[_Chunk]:

@@ -1,5 +1,6 @@
 """Whole segments at once: the same as record by record, and as strict."""
 
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -11,9 +12,10 @@ from wire.log import columns
 from wire.log.batch_header import Batches
 from wire.log.batch_scan import scan
 from wire.log.batch_writer import encode_batch
-from wire.log.columns import columns_of
+from wire.log.columns import columns_of, times_from
 from wire.log.compression import Codec
 from wire.log.errors import DamagedLog
+from wire.log.log_records import records_of
 
 FILE = "00000000000000000000.log"
 
@@ -34,6 +36,17 @@ def test_the_same_as_record_by_record(seed: int, monkeypatch: pytest.MonkeyPatch
         (index, plain(record)) for index, made in enumerate(log) for record in made.records
     ]
     assert by_columns(batches) == one_by_one(batches)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_times_of_the_first_records_from_offsets_on(seed: int) -> None:
+    rng = Random(seed)
+    for made in made_log(rng, 30):
+        (batch,) = _batches(made.encoded)
+        offsets = sorted(rng.choices(range(batch.base_offset - 2, batch.last_offset + 1), k=5))
+        records = [(record.offset, record.timestamp) for record in records_of(batch, made.encoded)]
+        rest = ([record for record in records if record[0] >= offset] for offset in offsets)
+        assert [*times_from(offsets, batch, made.encoded)] == [first for first, *_ in filter(None, rest)]
 
 
 @pytest.mark.parametrize("value", [0, 46, 47, 110, 111, 8_000, 8_150, 20_000])
@@ -115,6 +128,15 @@ def test_a_lie_is_found_and_named(lie: str, codec: Codec, most: int, monkeypatch
     assert fast.value.position == len(good)
     assert fast.value.file == FILE
     assert "record" in fast.value.reason
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_times_of_a_lie_are_refused_or_of_its_offsets(lie: str) -> None:
+    data = with_payload(bytes.fromhex(LIES[lie]), count=2)
+    with suppress(DamagedLog):
+        offsets = [offset for offset, _ in times_from([0, 1], _batches(data)[0], data)]
+        assert offsets == sorted(offsets)
+        assert set(offsets) <= {0, 1}
 
 
 def test_the_first_of_two_lies_is_named() -> None:
