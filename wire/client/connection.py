@@ -247,9 +247,9 @@ class Connection:
         except ValueError as error:
             message = f"{api.name}Request cannot be written: {error}"
             raise errors.ProtocolError(self.address, message) from None
-        limit = deadline.within(limit_ms or self._settings.request_timeout_ms)
+        limit_ms = limit_ms or self._settings.request_timeout_ms
         activity = f"waiting for the answer to {api.name}"
-        answers = yield from self._transport.converse(data, len(requests), limit, activity)
+        answers = yield from self._transport.converse(data, len(requests), deadline, limit_ms, activity)
         if len(answers) > len(requests):
             raise errors.ProtocolError(self.address, f"more responses than requests arrived for {api.name}")
         for number, answer in enumerate(answers, first):

@@ -28,22 +28,27 @@ class Transport:
         self._frames = FrameReader()
         self._answered = False
 
-    def converse(self, data: bytes, answers: int, deadline: Deadline, activity: str) -> Steps[list[bytes]]:
-        """Send `data` while reading, until `answers` frames have arrived. Raises WireError."""
-        unsent = memoryview(data)
+    def converse(
+        self, data: bytes, answers: int, deadline: Deadline, limit_ms: float, activity: str
+    ) -> Steps[list[bytes]]:
+        """Send `data` while reading, until `answers` frames have arrived, none later than `limit_ms` after the one
+        before. Raises WireError."""
+        unsent, limit = memoryview(data), deadline.within(limit_ms)
         frames: list[bytes] = []
         while len(frames) < answers:
             unsent = unsent[self._send(unsent) :] if unsent else unsent
             received = self._receive()
             if received is None:
                 events = READ | (WRITE if unsent else 0)
-                yield from ready(self._socket, events, deadline, self.address, activity)
+                yield from ready(self._socket, events, limit, self.address, activity)
             elif received:
                 try:
-                    frames += self._frames.feed(received)
+                    arrived = self._frames.feed(received)
                 except BadFrame as bad:
-                    raise (yield from self._refusal(bad, deadline)) from None
-                self._answered = self._answered or bool(frames)
+                    raise (yield from self._refusal(bad, limit)) from None
+                if arrived:
+                    frames += arrived
+                    self._answered, limit = True, deadline.within(limit_ms)
             else:
                 where = " in the middle of an answer," if self._frames.partial else ""
                 raise errors.Unreachable(self.address, f"the connection was closed{where} {activity}")

@@ -2,8 +2,13 @@
 
 import socket
 
+import pytest
+
+from wire.client.address import Address
 from wire.client.errors import WireError
 from wire.client.steps import READ, Deadline, Expired, SocketWait, Steps, begun, run_all
+from wire.client.transport import Transport
+from wire.messages.framing import frame
 
 
 def pause(ms: int, result: str) -> Steps[str]:
@@ -32,6 +37,23 @@ def test_a_silent_one_delays_no_other() -> None:
     assert (outcomes["loud"], outcomes["pause"]) == ("hello", "rested")
     assert isinstance(outcomes["quiet"], WireError)
     assert list(outcomes) == ["quiet", "loud", "pause"]
+
+
+def test_each_answer_has_its_own_limit() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        steps = Transport(Address("a", 1), ours).converse(b"", 3, Deadline(60_000), 10_000, "waiting")
+        first = next(steps).deadline
+        theirs.sendall(frame(b"1") + frame(b"2")[:3])
+        second = next(steps).deadline
+        assert first.remaining_ms() < second.remaining_ms() <= 10_000
+        theirs.sendall(frame(b"2")[3:-1])
+        assert next(steps).deadline is second  # that was half an answer
+        theirs.sendall(frame(b"2")[-1:] + frame(b"3"))
+        with pytest.raises(StopIteration) as ended:
+            next(steps)
+        assert ended.value.value == [b"1", b"2", b"3"]
 
 
 def test_enough_closes_the_others() -> None:
