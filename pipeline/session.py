@@ -204,6 +204,8 @@ def _local_settings(master: str, scratch: Path, settings: SessionSettings) -> di
         f"-Djava.io.tmpdir={scratch}",
         "-XX:-UsePerfData",  # it writes a file in /tmp that a killed JVM leaves there
         "-XX:+UseParallelGC",  # throughput matters, latency does not
+        # Spark's own classes are verified once more at every start: 2 s of processor time, of 16.
+        *("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"),
     ]
     if settings.input_bytes is not None and settings.input_bytes < _QUICK_BYTES:
         options.append(_QUICK_JVM)
