@@ -12,7 +12,6 @@ from coordinator.simulation.exploration.properties import (
     CONVERGES,
     STATE_PROPERTIES,
     STEP_PROPERTIES,
-    PreviousState,
     converged,
 )
 from coordinator.simulation.exploration.small_world import SmallWorld
@@ -52,6 +51,8 @@ class _Search:
     """By fingerprint: the states from which a state was reached by steps that are not perturbations."""
     settled: list[int] = field(default_factory=list)
     violated: dict[str, int] = field(default_factory=dict)  # By property: the first state that violates it
+    checked: set[tuple[object, ...]] = field(default_factory=set)
+    """Parts of states, and steps of parts, of which all properties were checked."""
     transitions: int = 0
 
 
@@ -70,9 +71,9 @@ def explore(
     the number of visited states, and of those whose steps are not taken yet."""
     search = _Search()
     with breaking(), ExitStack() as stack:
-        # Collect garbage rarely: most states are visited and dropped at once.
-        stack.callback(gc.set_threshold, *gc.get_threshold())
-        gc.set_threshold(50_000, 10, 10)
+        # States have no cycles, and steps of their parts, which have, are few.
+        gc.disable()
+        stack.callback(gc.enable)
         first = first_state(spec)
         start = first.fingerprint()
         search.parents[start] = None
@@ -113,7 +114,6 @@ def _after(
 ) -> Iterator[tuple[int, SmallWorld]]:
     """The next states that were not visited before."""
     steps = state.steps()
-    before = PreviousState.of(state)
     if converged(state):
         search.settled.append(here)
     for step in steps:
@@ -127,12 +127,16 @@ def _after(
         if is_new:
             search.parents[state_print] = here, step
         if world.has_broken_rule or not only_where_needed:
-            for name, holds in STATE_PROPERTIES.items() if is_new else ():
-                if name not in search.violated and not holds(world):
-                    search.violated[name] = state_print
-            for name, fits in STEP_PROPERTIES.items():
-                if name not in search.violated and not fits(before, world):
-                    search.violated[name] = state_print
+            if is_new and (parts := world.prints()) not in search.checked:
+                search.checked.add(parts)
+                for name, holds in STATE_PROPERTIES.items():
+                    if name not in search.violated and not holds(world):
+                        search.violated[name] = state_print
+            if (taken := tuple(world.taken)) not in search.checked:
+                search.checked.add(taken)
+                for name, fits in STEP_PROPERTIES.items():
+                    if name not in search.violated and not fits(state, world):
+                        search.violated[name] = state_print
         if is_new:
             yield state_print, world
 

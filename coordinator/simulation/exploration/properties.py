@@ -3,9 +3,8 @@ The first eight and `EventuallyConverges` have the names of the published model 
 (Vanlightly/kafka-tlaplus, consumer_group_protocol_kip_848_v2); docstrings name counterparts of its variables."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from coordinator.consumer.consumer_member import AsyncConsumer
 from coordinator.consumer.outputs import CallbackKind, Partitions, TopicPartition
@@ -16,29 +15,7 @@ from coordinator.simulation.exploration.state import ExploredState
 from groups.listing import GroupState
 
 StateProperty: TypeAlias = Callable[[ExploredState], bool]
-StepProperty: TypeAlias = Callable[["PreviousState", ExploredState], bool]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviousState:
-    """The facts of the previous state that step properties compare with."""
-
-    client_epochs: Mapping[str, tuple[int, int]]  # Process and epoch of each running member
-    group_epochs: Mapping[str, int]
-    """The coordinator's epoch of each member of a consumer group; "group" is the generation of a classic group."""
-    owned: Mapping[str, Partitions]
-
-    @classmethod
-    def of(cls, world: ExploredState) -> Self:
-        return cls(
-            client_epochs={
-                name: (world.processes[name], member.epoch)
-                for name, member in world.members.items()
-                if member is not None
-            },
-            group_epochs=_group_epochs(world),
-            owned={name: owned for name, _, owned in world.owned()},
-        )
+StepProperty: TypeAlias = Callable[[ExploredState, ExploredState], bool]
 
 
 def _group_epochs(world: ExploredState) -> dict[str, int]:
@@ -164,31 +141,30 @@ def agreed_generation(world: ExploredState) -> bool:
 # Of a step.
 
 
-def client_side_member_epoch_is_monotonic(before: PreviousState, world: ExploredState) -> bool:
+def client_side_member_epoch_is_monotonic(before: ExploredState, world: ExploredState) -> bool:
     """A process's epoch decreases only to 0 or below: it rejoins, or leaves."""
-    for name, (process, epoch) in before.client_epochs.items():
-        member = world.members[name]
-        if member is not None and process == world.processes[name] and 0 < member.epoch < epoch:
-            return False
-    return True
+    return not any(
+        one.process == other.process
+        and one.member
+        and other.member
+        and 0 < other.member.epoch < one.member.epoch
+        for one, other in zip(before.clients.values(), world.clients.values(), strict=True)
+    )
 
 
-def gc_side_member_epoch_is_monotonic(before: PreviousState, world: ExploredState) -> bool:
+def gc_side_member_epoch_is_monotonic(before: ExploredState, world: ExploredState) -> bool:
     """The coordinator's epoch of a member decreases only to -2, when a static member leaves temporarily."""
     now = _group_epochs(world)
-    return all(now.get(key, epoch) >= epoch or now[key] == -2 for key, epoch in before.group_epochs.items())
+    epochs = _group_epochs(before).items()
+    return all(now.get(key, epoch) >= epoch or now[key] == -2 for key, epoch in epochs)
 
 
-def callbacks_fit(before: PreviousState, world: ExploredState) -> bool:
+def callbacks_fit(before: ExploredState, world: ExploredState) -> bool:
     """Revoked and lost partitions were owned before, assigned partitions are owned afterwards (I6)."""
     for name, call in world.callbacks:
-        had = before.owned.get(name, frozenset())
-        member = world.members[name]
-        owned = member.owned if member is not None else frozenset()
-        if call.kind is CallbackKind.ASSIGNED:
-            if not call.partitions <= owned:
-                return False
-        elif not call.partitions <= had:
+        owner = world if call.kind is CallbackKind.ASSIGNED else before
+        member = owner.clients[name].member
+        if not call.partitions <= (frozenset() if member is None else member.owned):
             return False
     return True
 
@@ -214,12 +190,14 @@ CONVERGES = "EventuallyConverges"
 
 def converged(world: ExploredState) -> bool:
     """All running members are settled in a Stable (or Empty) group, and each subscribed partition has an owner."""
-    running = [member for member in world.members.values() if member is not None]
+    if world.network:
+        return False
+    running = [member for _, member, _ in world.owned()]
+    if any(client.calling or not (client.member or client.is_over) for client in world.clients.values()):
+        return False
+    if not all(member.is_settled for member in running):
+        return False
     group = world.group
-    if not all(name in world.is_over or member is not None for name, member in world.members.items()):
-        return False
-    if world.network or world.calling or not all(member.is_settled for member in running):
-        return False
     if group is None or not running:
         return not running
     if group.state is not GroupState.STABLE or len(group.members) != len(running):

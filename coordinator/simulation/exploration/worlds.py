@@ -17,6 +17,7 @@ START_MS = 1_000_000
 class Verb(Enum):
     """A step's effect as text, with `{who}` and `{what}` (a request, an answer, a member or a timer)."""
 
+    __hash__ = object.__hash__  # faster than that of the name
     START = "{who} starts"
     WAKE = "{who} heartbeats, or retries"
     POLL = "{who} polls again"
