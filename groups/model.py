@@ -156,7 +156,8 @@ class CommittedOffset:
         return None if self.offset == NOTHING_COMMITTED else self.offset
 
 
-Offsets: TypeAlias = Mapping[str, Mapping[Partition, CommittedOffset]]  # by topic and partition
+PartitionOffsets: TypeAlias = Mapping[Partition, CommittedOffset]
+Offsets: TypeAlias = Mapping[str, PartitionOffsets]  # by topic
 
 
 def each_commit(offsets: Offsets | None) -> Iterator[tuple[TopicPartition, CommittedOffset]]:

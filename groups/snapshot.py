@@ -1,20 +1,33 @@
 """The snapshot file: the known state of a cluster's groups at one moment, as YAML or JSON (docs/decisions/0004)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from groups.files import replace_file
-from groups.model import Cluster, Group, GroupState, GroupType, Problem, Topic, usual_protocol
-from groups.trees import UNWRITTEN, Faulty, Malformed, Trees, Unknown, dotted, path_to, shown
+from groups.model import (
+    Cluster,
+    Group,
+    GroupState,
+    GroupType,
+    PartitionOffsets,
+    Problem,
+    Topic,
+    usual_protocol,
+)
+from groups.offset_lines import are_in_lines, lines_reader, lines_writer
+from groups.trees import UNWRITTEN, Faulty, Malformed, Trees, Unknown, Write, dotted, path_to, shown
 from groups.trees import Path as TreePath
 from groups.yaml_files import TreeError, check_kind, check_newest, line_of, load_tree, read_text, yaml_lines
 from wire.files import MEBIBYTE
 
 MOST_BYTES = 512 * MEBIBYTE  # maximum size of a snapshot, and of a file of topics
-FORMAT_VERSION = 1  # grows only when an older Kohort would misread the file, not for new fields
+_FIRST_VERSION = 1
+FORMAT_VERSION = (
+    2  # offsets in lines. It grows only when an older Kohort would misread the file, not for new fields
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,26 +129,60 @@ def snapshot_from_tree(
 
 def write_snapshot(snapshot: Snapshot, file: Path) -> None:
     """Write YAML, or JSON if the name ends in `.json`; the old file remains until the new one is complete."""
-    replace_file(file, [snapshot_text(snapshot, as_json=file.suffix.lower() == ".json")])
+    replace_file(file, snapshot_parts(snapshot, as_json=file.suffix.lower() == ".json"))
 
 
 def snapshot_text(snapshot: Snapshot, *, as_json: bool = False) -> str:
-    tree = snapshot_tree(snapshot)
+    return "".join(snapshot_parts(snapshot, as_json=as_json))
+
+
+def snapshot_parts(snapshot: Snapshot, *, as_json: bool = False) -> Iterator[str]:
+    """The text of a file in parts. Each topic and group is converted when its part is read: to a line of JSON, or lines
+    of YAML."""
+    of_topics = (commits for group in snapshot.groups.values() for commits in (group.offsets or {}).values())
+    version = FORMAT_VERSION if any(map(are_in_lines, of_topics)) else _FIRST_VERSION
+    head = {"kohort": version, "cluster": _FILE_TREES.write(Cluster, snapshot.cluster)}
+    yield json.dumps(head, ensure_ascii=False)[:-1] if as_json else "".join(yaml_lines(head))
+    for name, entries in _sections(snapshot, _FILE_TREES):
+        yield from _json_section(name, entries) if as_json else _yaml_section(name, entries)
     if as_json:
-        return json.dumps(tree, ensure_ascii=False, indent=1) + "\n"
-    return "".join(yaml_lines(tree))
+        yield "}\n"
+
+
+def _json_section(name: str, entries: Iterator[tuple[str, object]]) -> Iterator[str]:
+    yield f', "{name}": {{'
+    for at, (key, tree) in enumerate(entries):
+        yield f"{',' if at else ''}\n{json.dumps({key: tree}, ensure_ascii=False)[1:-1]}"
+    yield "}"
+
+
+def _yaml_section(name: str, entries: Iterator[tuple[str, object]]) -> Iterator[str]:
+    lines = yaml_lines(entries, depth=1)
+    first = next(lines, None)
+    yield f"{name}: {{}}\n" if first is None else f"{name}:\n{first}"
+    yield from lines
 
 
 def snapshot_tree(snapshot: Snapshot) -> dict[str, Any]:
-    empty: dict[str, Any] = {"cluster": {}, "topics": {}, "groups": {}}
-    tree = {"kohort": FORMAT_VERSION, **empty, **TREES.write(Snapshot, snapshot)}
-    for name, group in snapshot.groups.items():
-        usual = usual_protocol(group.type)
-        for member, written in zip(group.members, tree["groups"][name]["members"], strict=True):
-            if member.protocol is usual:
-                written.pop("protocol", None)
-            elif member.protocol is None:
-                written["protocol"] = None  # left out, it would be the usual one
+    """In the first version of the format."""
+    sections = {name: dict(entries) for name, entries in _sections(snapshot, TREES)}
+    return {"kohort": _FIRST_VERSION, "cluster": TREES.write(Cluster, snapshot.cluster), **sections}
+
+
+def _sections(snapshot: Snapshot, trees: Trees) -> Iterator[tuple[str, Iterator[tuple[str, object]]]]:
+    topics, groups = snapshot.topics, snapshot.groups
+    yield "topics", ((name, trees.write(Topic, topics[name])) for name in sorted(topics))
+    yield "groups", ((name, _group_tree(groups[name], trees)) for name in sorted(groups))
+
+
+def _group_tree(group: Group, trees: Trees) -> object:
+    tree = trees.write(Group, group)
+    usual = usual_protocol(group.type)
+    for member, written in zip(group.members, tree["members"], strict=True):
+        if member.protocol is usual:
+            written.pop("protocol", None)
+        elif member.protocol is None:
+            written["protocol"] = None  # left out, it would be the usual one
     return tree
 
 
@@ -165,6 +212,16 @@ def _check_members(group: Group) -> None:
         seen.add(member.id)
 
 
-TREES = Trees(
-    sparse=True, extra={Snapshot: ("kohort",)}, implied={Group: _imply_usual}, checks={Group: _check_members}
-)
+def _trees(writers: Mapping[object, Callable[[Write], Write]]) -> Trees:
+    return Trees(
+        sparse=True,
+        extra={Snapshot: ("kohort",)},
+        implied={Group: _imply_usual},
+        checks={Group: _check_members},
+        readers={PartitionOffsets: lines_reader},
+        writers=writers,
+    )
+
+
+TREES = _trees({})
+_FILE_TREES = _trees({PartitionOffsets: lines_writer})

@@ -95,9 +95,13 @@ class Trees:
         advice: str = "",
         implied: Mapping[type, Callable[[dict[str, object]], None]] | None = None,
         checks: Mapping[type, Callable[[Any], None]] | None = None,
+        readers: Mapping[object, Callable[[Read], Read]] | None = None,
+        writers: Mapping[object, Callable[[Write], Write]] | None = None,
     ) -> None:
+        """`readers` and `writers` of types that have another form too, from those of the usual form."""
         self._sparse, self._advice = sparse, advice
         self._extra, self._implied, self._checks = extra or {}, implied or {}, checks or {}
+        self._other_readers, self._other_writers = readers or {}, writers or {}
         self._readers: dict[object, Read] = {}
         self._writers: dict[object, Write] = {}
         self._unknown: Unknown | None = None
@@ -115,7 +119,8 @@ class Trees:
 
     def _reader(self, hint: object) -> Read:
         if hint not in self._readers:
-            self._readers[hint] = self._new_reader(hint)
+            read = self._new_reader(hint)
+            self._readers[hint] = self._other_readers[hint](read) if hint in self._other_readers else read
         return self._readers[hint]
 
     def _new_reader(self, hint: object) -> Read:
@@ -264,7 +269,8 @@ class Trees:
 
     def _writer(self, hint: object) -> Write:
         if hint not in self._writers:
-            self._writers[hint] = self._new_writer(hint)
+            write = self._new_writer(hint)
+            self._writers[hint] = self._other_writers[hint](write) if hint in self._other_writers else write
         return self._writers[hint]
 
     def _new_writer(self, hint: object) -> Write:

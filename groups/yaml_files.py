@@ -239,10 +239,10 @@ class _Events:
         return self.words.setdefault(text, text) if len(text) <= _LONGEST_WORD else text
 
 
-def yaml_lines(tree: Mapping[str, object] | Iterable[tuple[str, object]]) -> Iterator[str]:
+def yaml_lines(tree: Mapping[str, object] | Iterable[tuple[str, object]], *, depth: int = 0) -> Iterator[str]:
     """The lines of a YAML document that any YAML 1.1 or 1.2 reader reads as the same values. Fields may be given one by
-    one, and entries as a sequence that is computed when it is read."""
-    return _lines(tree.items() if isinstance(tree, Mapping) else tree, 0)
+    one, also those at a `depth` below a key, and entries as a sequence that is computed when it is read."""
+    return _lines(tree.items() if isinstance(tree, Mapping) else tree, depth)
 
 
 def _lines(fields: Iterable[tuple[object, object]], depth: int) -> Iterator[str]:
@@ -271,8 +271,11 @@ def _flow_key(key: object) -> str:
 
 
 def _wants_block(value: Mapping[object, object]) -> bool:
-    """Whether a mapping is written with one line per entry; small mappings of scalars stay on one line."""
-    return any(isinstance(item, dict | list) for item in value.values()) or len(value) > 8
+    """Whether a mapping is written with one line per entry; small mappings of scalars stay on one line, unless they are
+    texts by number: lines of offsets."""
+    key, first = next(iter(value.items()))
+    is_lines = isinstance(key, int) and isinstance(first, str)
+    return is_lines or len(value) > 8 or any(isinstance(item, dict | list) for item in value.values())
 
 
 def _flow(value: object) -> str:

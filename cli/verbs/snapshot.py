@@ -41,7 +41,7 @@ def _save(selection: SelectionOptions, options: FileOptions, source: SourceOptio
     from cli.output import file_of, notice, status_of, write_file, write_out
     from cli.selection import describe_chosen, opened
     from groups.counts import counted
-    from groups.snapshot import snapshot_text
+    from groups.snapshot import snapshot_parts
 
     file = file_of(options)
     if not (selection.groups or selection.match or selection.all_groups):
@@ -50,9 +50,9 @@ def _save(selection: SelectionOptions, options: FileOptions, source: SourceOptio
         described = describe_chosen(groups, selection, offsets=True)
         taken, unread = take_snapshot(groups, described, leaders=leaders)
     if file is None:
-        write_out(lambda stream: stream.write(snapshot_text(taken)))
+        write_out(lambda stream: stream.writelines(snapshot_parts(taken)))
     else:
-        write_file(file, [snapshot_text(taken, as_json=file.suffix.lower() == ".json")])
+        write_file(file, snapshot_parts(taken, as_json=file.suffix.lower() == ".json"))
         notice(
             f"{counted(len(taken.groups), 'group')} and {counted(len(taken.topics), 'topic')} written to {file}"
         )
