@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from operator import gt
 from typing import NamedTuple, TypeAlias
@@ -22,20 +23,26 @@ class CommittedColumns(NamedTuple):
 
 
 class TopicCommits(Mapping[int, CommittedOffset]):
-    """TopicCommits by ascending partition, as brokers answer them: an object is made when it is asked for. Equal to a
-    dictionary of these. An offset may be -1; epochs are at least -1."""
+    """Commits by ascending partition, as brokers answer them: an object is made when it is asked for. Equal to a
+    dictionary of these. An offset may be -1; epochs are at least -1. `timed` has those of whose records more is known,
+    with the same offsets."""
 
-    __slots__ = ("_at", "_epochs", "_metadata", "_numbers", "_offsets")
+    __slots__ = ("_epochs", "_metadata", "_numbers", "_offsets", "timed")
 
     def __init__(
-        self, numbers: Sequence[int], offsets: Sequence[int], epochs: Sequence[int], metadata: Sequence[str]
+        self,
+        numbers: Sequence[int],
+        offsets: Sequence[int],
+        epochs: Sequence[int],
+        metadata: Sequence[str],
+        timed: Mapping[int, CommittedOffset] | None = None,
     ) -> None:
         if any(map(gt, numbers, numbers[1:])):  # Brokers answer in the order of a Java map
             order = sorted(range(len(numbers)), key=numbers.__getitem__)
             numbers, offsets, epochs = ([column[at] for at in order] for column in (numbers, offsets, epochs))
             metadata = [metadata[at] for at in order]
         self._numbers, self._offsets, self._epochs, self._metadata = numbers, offsets, epochs, metadata
-        self._at: dict[int, int] | None = None
+        self.timed = timed or {}
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -44,9 +51,11 @@ class TopicCommits(Mapping[int, CommittedOffset]):
         return iter(self._numbers)
 
     def __getitem__(self, number: int) -> CommittedOffset:
-        if self._at is None:
-            self._at = {of: at for at, of in enumerate(self._numbers)}
-        at = self._at[number]
+        if number in self.timed:
+            return self.timed[number]
+        at = bisect_left(self._numbers, number)
+        if at == len(self) or self._numbers[at] != number:
+            raise KeyError(number)
         epoch = self._epochs[at]
         return CommittedOffset(
             offset=self._offsets[at],
@@ -57,16 +66,39 @@ class TopicCommits(Mapping[int, CommittedOffset]):
     def __repr__(self) -> str:
         return repr(dict(self))
 
+    def with_times(self, timed: Mapping[int, CommittedOffset]) -> TopicCommits:
+        return TopicCommits(
+            self._numbers, self._offsets, self._epochs, self._metadata, {**self.timed, **timed}
+        )
+
     def columns(self) -> CommittedColumns:
         """All commits, in the order of the mapping."""
-        unknown = (None,) * len(self)
+        unknown, timed = (None,) * len(self), self.timed
         return CommittedColumns(
             positions=[None if offset == NOTHING_COMMITTED else offset for offset in self._offsets],
             lags=unknown,
             leader_epochs=[None if epoch < 0 else epoch for epoch in self._epochs],
             metadata=self._metadata,
-            timestamps=unknown,
+            timestamps=[timed[number].timestamp if number in timed else None for number in self._numbers]
+            if timed
+            else unknown,
         )
+
+    def only(self, numbers: Sequence[int]) -> TopicCommits | None:
+        """The commits of ascending partitions; None if it does not have all of them."""
+        own = self._numbers
+        if [*own] == [*numbers]:
+            return self
+        order = [at for number in numbers if (at := bisect_left(own, number)) < len(own)]
+        if [own[at] for at in order] != [*numbers]:
+            return None
+        offsets, epochs = ([column[at] for at in order] for column in (self._offsets, self._epochs))
+        picked = TopicCommits(numbers, offsets, epochs, [self._metadata[at] for at in order], self.timed)
+        return picked if [*picked] == [*numbers] else None
+
+    def offsets(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The partitions, and their offsets."""
+        return self._numbers, self._offsets
 
 
 def unreadable(offsets: Offsets) -> set[TopicPartition]:
@@ -80,13 +112,42 @@ def unreadable(offsets: Offsets) -> set[TopicPartition]:
     }
 
 
+def timed_commits(offsets: Offsets | None) -> Iterator[tuple[TopicPartition, CommittedOffset]]:
+    """The commits of which more may be known than a broker answers: times, topic ids."""
+    return (
+        ((topic, number), commit)
+        for topic, commits in (offsets or {}).items()
+        for number, commit in (commits.timed if isinstance(commits, TopicCommits) else commits).items()
+    )
+
+
+def known_offsets(commits: Mapping[int, CommittedOffset]) -> tuple[Sequence[int], Sequence[int]]:
+    """The partitions whose committed offsets could be read, and these."""
+    if isinstance(commits, TopicCommits):
+        return commits.offsets()
+    known = {number: commit.offset for number, commit in commits.items() if commit.offset is not None}
+    return [*known], [*known.values()]
+
+
+def with_times(offsets: Offsets, timed: Offsets) -> Offsets:
+    """The offsets, with more that is known of some of them."""
+    known = dict(offsets)
+    for topic, partitions in timed.items():
+        commits = known.get(topic, {})
+        known[topic] = (
+            commits.with_times(partitions) if isinstance(commits, TopicCommits) else {**commits, **partitions}
+        )
+    return known
+
+
 _NOTHING = CommittedOffset(offset=None)
 
 
 def commit_columns(committed: Mapping[int, CommittedOffset], numbers: Sequence[int]) -> CommittedColumns:
     """The commits of some partitions in columns."""
-    if isinstance(committed, TopicCommits) and [*committed] == [*numbers]:
-        return committed.columns()
+    only = committed.only(numbers) if isinstance(committed, TopicCommits) else None
+    if only is not None:
+        return only.columns()
     commits = [committed.get(number, _NOTHING) for number in numbers]
     return CommittedColumns(
         positions=[commit.position for commit in commits],

@@ -269,16 +269,24 @@ class LogOffsets(NamedTuple):
     end: int | None = None
 
 
-def log_of(topics: Mapping[str, Topic] | None, partition: TopicPartition) -> LogOffsets:
-    name, number = partition
+class TopicLogs(NamedTuple):
+    """The offsets of a topic's logs by partition, as of `Topic`. A missing one is unknown."""
+
+    start: Mapping[int, int | None] = {}
+    stable: Mapping[int, int | None] = {}
+    end: Mapping[int, int | None] = {}
+
+
+def logs_of(topics: Mapping[str, Topic] | None, name: str) -> TopicLogs:
     topic = (topics or {}).get(name)
     if topic is None:
-        return LogOffsets()
-    return LogOffsets(
-        (topic.start_offsets or {}).get(number),
-        (topic.stable_offsets or {}).get(number),
-        (topic.end_offsets or {}).get(number),
-    )
+        return TopicLogs()
+    return TopicLogs(topic.start_offsets or {}, topic.stable_offsets or {}, topic.end_offsets or {})
+
+
+def log_of(topics: Mapping[str, Topic] | None, partition: TopicPartition) -> LogOffsets:
+    name, number = partition
+    return LogOffsets(*(known.get(number) for known in logs_of(topics, name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

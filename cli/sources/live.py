@@ -35,6 +35,9 @@ class LiveSource(Source):
         super().__init__(settings.remarks)
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
+        self._offsets_read: dict[
+            int, int
+        ] = {}  # The ends of partitions of __consumer_offsets when first read
 
     def check_cluster(self, expected: str) -> None:
         """Refuse a cluster with another id: addresses change hands. Raises CommandError. Raises WireError."""
@@ -142,7 +145,9 @@ class LiveSource(Source):
         from cli.sources.offsets_topic import read_commit_times
 
         config, timeout_s = librdkafka_config(self.settings), self.timeout_ms / 1000
-        return read_commit_times(config, groups, timeout_s, last_members=last_members)
+        return read_commit_times(
+            config, groups, timeout_s, last_members=last_members, ends=self._offsets_read
+        )
 
     def _topics(self, names: Collection[str] | None, requested: Sequence[str]) -> ReadResult[Topic]:
         if names is not None and not names:

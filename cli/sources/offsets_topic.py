@@ -23,23 +23,28 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from uuid import UUID
 
 from cli.progress import Progress
 from cli.sources.permissions import cause_of
 from cli.sources.source import ReadResult
-from coordinator.engine.records import ClassicGroupRecord, OffsetRecord, StoredOffset
-from coordinator.store.partition_files import OFFSETS_TOPIC, partition_for
+from coordinator.engine.records import ClassicGroupRecord, OffsetRecord
+from coordinator.store.partition_files import OFFSETS_TOPIC, partitions_for
 from coordinator.store.records import decode_record, encode_record
+from groups.commits import with_times
 from groups.counts import counted, first_names
-from groups.model import Cause, CommittedOffset, Group, GroupState, GroupType, Problem
+from groups.model import Cause, CommittedOffset, Group, GroupState, GroupType, Problem, TopicPartition
+from wire.messages.layout import NO_UUID
 from wire.messages.reader import DecodeError
-from wire.messages.record_codec import UnknownKeyType, encode_key
+from wire.messages.record_codec import UnknownKeyType, decode_value, encode_key
 from wire.messages.schemas.classic_groups import GROUP_METADATA
 from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_METADATA
+from wire.messages.schemas.offsets import OFFSET_COMMIT_RECORD
 from wire.messages.schemas.share_groups import SHARE_GROUP_METADATA
 from wire.messages.schemas.streams_groups import STREAMS_GROUP_METADATA
 
@@ -86,26 +91,40 @@ class FoundRecord(NamedTuple):
 
 
 Settings: TypeAlias = Mapping[str, str | int | float | bool]  # librdkafka's settings
-Accept: TypeAlias = Callable[[bytes, bytes | None], bool]  # Whether a record of this key and value counts
+
+
+class Search(NamedTuple):
+    """The keys whose newest records are searched for, with the offset that the value must contain, as bytes; none:
+    any value; None: a tombstone too. `optional` ones are searched for no further than the others."""
+
+    keys: Mapping[bytes, bytes | None]
+    optional: frozenset[bytes] = frozenset()
+    known: Mapping[bytes, FoundRecord] = MappingProxyType(
+        {}
+    )  # found before: only newer ones are searched for
 
 
 def read_newest(
     config: Settings,
-    keys: Mapping[bytes, str],
+    groups: Sequence[str],
+    search: Callable[[str], Search],
     timeout_s: float,
-    accept: Accept = lambda _key, _value: True,
-    optional: Collection[bytes] = frozenset(),
-) -> Mapping[bytes, FoundRecord | Unavailable]:
-    """The newest record of each key (mapped to its group), or why it could not be read, in about `timeout_s`;
-    `optional` ones are searched for no further than the others."""
+    ends: dict[int, int] | None = None,
+) -> Iterator[tuple[str, Mapping[bytes, FoundRecord | Unavailable]]]:
+    """The newest record of each key by group, or why it could not be read, in about `timeout_s`. `ends` remembers the
+    ends of the partitions when they were read first."""
     from confluent_kafka import Consumer, KafkaException
 
     deadline = time.monotonic() + timeout_s
+    left = dict.fromkeys(groups)
     try:
         with closing(Consumer({**config, **_READING})) as consumer:
-            return _read(consumer, keys, accept, frozenset(optional), deadline)
+            for name, answers in _read(consumer, groups, search, {} if ends is None else ends, deadline):
+                del left[name]
+                yield name, answers
     except KafkaException as error:
-        return dict.fromkeys(keys, _refused(error.args[0]))
+        for name in left:
+            yield name, dict.fromkeys(search(name).keys, _refused(error.args[0]))
 
 
 _READING: Settings = {
@@ -124,54 +143,67 @@ _READING: Settings = {
 
 
 def _read(
-    consumer: Consumer, keys: Mapping[bytes, str], accept: Accept, optional: frozenset[bytes], deadline: float
-) -> Mapping[bytes, FoundRecord | Unavailable]:
+    consumer: Consumer,
+    groups: Sequence[str],
+    search: Callable[[str], Search],
+    ends: dict[int, int],
+    deadline: float,
+) -> Iterator[tuple[str, Mapping[bytes, FoundRecord | Unavailable]]]:
+    """A partition at a time, so that the keys and records of the others take no memory."""
     topic = consumer.list_topics(OFFSETS_TOPIC, timeout=_left(deadline)).topics.get(OFFSETS_TOPIC)
     if topic is None or topic.error is not None or not topic.partitions:
         reason = "it does not exist" if topic is None or topic.error is None else topic.error.str()
-        return dict.fromkeys(keys, Unavailable(f"{OFFSETS_TOPIC} cannot be read: {reason}"))
-    by_partition: dict[int, set[bytes]] = defaultdict(set)
-    places = {group: partition_for(group, len(topic.partitions)) for group in set(keys.values())}
-    for key, group in keys.items():
-        by_partition[places[group]].add(key)
-    records: dict[bytes, FoundRecord | Unavailable] = {}
-    for partition, held in sorted(by_partition.items()):
-        records |= _of_partition(consumer, partition, held, accept, optional, deadline)
-    return records
+        missing = Unavailable(f"{OFFSETS_TOPIC} cannot be read: {reason}")
+        yield from ((name, dict.fromkeys(search(name).keys, missing)) for name in groups)
+        return
+    by_partition: dict[int, list[str]] = defaultdict(list)
+    for name, partition in zip(groups, partitions_for(groups, len(topic.partitions)), strict=True):
+        by_partition[partition].append(name)
+    for partition, names in sorted(by_partition.items()):
+        searches = {name: search(name) for name in names}
+        every = Search(
+            {key: offset for one in searches.values() for key, offset in one.keys.items()},
+            frozenset().union(*(one.optional for one in searches.values())),
+            {key: record for one in searches.values() for key, record in one.known.items()},
+        )
+        records = _of_partition(consumer, partition, every, ends, deadline)
+        for name, one in searches.items():
+            yield name, {key: records[key] for key in one.keys if key in records}
 
 
 def _of_partition(
-    consumer: Consumer,
-    partition: int,
-    keys: set[bytes],
-    accept: Accept,
-    optional: frozenset[bytes],
-    deadline: float,
+    consumer: Consumer, partition: int, search: Search, ends: dict[int, int], deadline: float
 ) -> dict[bytes, FoundRecord | Unavailable]:
-    """Read windows from the end backwards until every key was found, or everything was read. Empties `keys`."""
+    """Read windows from the end backwards until every key was found, or everything was read. A known record is
+    left out if there is no newer one."""
     from confluent_kafka import KafkaException, TopicPartition
 
     topic_partition = TopicPartition(OFFSETS_TOPIC, partition)
+    keys, known = dict(search.keys), search.known if partition in ends else {}
+    needed = keys.keys() - search.optional - known.keys()
     records: dict[bytes, FoundRecord | Unavailable] = {}
     missing = Unavailable(f"{OFFSETS_TOPIC}-{partition} contains no record of it")
     try:
         if _left(deadline) <= 0:
             raise _LimitError(f"there was no time left to read {OFFSETS_TOPIC}-{partition} (--timeout)")
         first, end = consumer.get_watermark_offsets(topic_partition, timeout=_left(deadline))
+        read_to = max(ends.setdefault(partition, end), first)
         with Progress(f"reading {OFFSETS_TOPIC}-{partition}", end - first) as progress:
             scan = _Scan(consumer, partition, deadline, progress)
             size = FIRST_WINDOW
-            while end > first and keys - optional:
-                begin = max(first, end - size)
-                newest = scan.newest(begin, end, keys, accept)
+            while end > (first if needed else read_to) and (needed or known):
+                begin = max(first, end - size) if needed else read_to
+                newest = scan.newest(begin, end, keys, known if begin <= read_to else {})
                 records |= newest
-                keys -= newest.keys()
+                needed -= newest.keys()
+                for key in newest:
+                    del keys[key]
                 end, size = begin, size * GROWTH
     except _LimitError as error:
         missing = Unavailable(str(error))
     except KafkaException as error:
         missing = _refused(error.args[0], f"{OFFSETS_TOPIC}-{partition} cannot be read: ")
-    return {**dict.fromkeys(keys, missing), **records}
+    return {**dict.fromkeys(keys.keys() - known.keys(), missing), **records}
 
 
 class _LimitError(Exception):
@@ -185,12 +217,13 @@ class _Scan:
         self.read_bytes = 0
 
     def newest(
-        self, begin: int, end: int, keys: Collection[bytes], accept: Accept
+        self, begin: int, end: int, keys: Mapping[bytes, bytes | None], before: Mapping[bytes, FoundRecord]
     ) -> dict[bytes, FoundRecord]:
-        """The newest accepted message with each of the keys in a range of offsets, compacted or not."""
+        """The newest accepted message with each of the keys in a range of offsets, compacted or not; `before` has
+        the last records before it, as far as they are known."""
         from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-        records, met = dict[bytes, FoundRecord](), dict[bytes, FoundRecord]()
+        records, met = dict[bytes, FoundRecord](), dict(before)
         self.consumer.assign([TopicPartition(OFFSETS_TOPIC, self.partition, begin)])
         while True:
             if _left(self.deadline) <= 0:
@@ -214,7 +247,10 @@ class _Scan:
                 if key in keys:
                     record = FoundRecord(offset, key, value, message.timestamp()[1])
                     met[key] = record = record.after(met.get(key))
-                    if accept(key, value):
+                    offset_bytes = keys[key]
+                    if offset_bytes is None or (
+                        value is not None and value.startswith(offset_bytes, OFFSET.start)
+                    ):
                         records[key] = record
                 if offset == end - 1:
                     return records
@@ -245,11 +281,12 @@ def read_leaders(
     config: Settings, groups: Iterable[str], timeout_s: float
 ) -> Mapping[str, LeaderRecord | Unavailable]:
     """The newest record of each group, or why it could not be read; never raises for an error of the cluster."""
-    keys = {
-        encode_record(ClassicGroupRecord(group=group, value=None))[0]: group for group in sorted(set(groups))
-    }
-    newest = read_newest(config, keys, timeout_s)
-    return {keys[key]: _decoded(item, _leader) for key, item in newest.items()}
+
+    def search(name: str) -> Search:
+        return Search({encode_record(ClassicGroupRecord(group=name, value=None))[0]: None})
+
+    newest = read_newest(config, sorted(set(groups)), search, timeout_s)
+    return {name: _decoded(item, _leader) for name, answers in newest for item in answers.values()}
 
 
 def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
@@ -262,17 +299,18 @@ def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
     return replace(group, leader=record.leader, generation=generation, members=members)
 
 
-def _decoded(item: FoundRecord | Unavailable, read: Callable[[FoundRecord, object], T]) -> T | Unavailable:
-    """What is read from a found record and its decoded form, or why it is not known."""
+def _decoded(item: FoundRecord | Unavailable, read: Callable[[FoundRecord], T]) -> T | Unavailable:
+    """What is read from a found record, or why it is not known."""
     if isinstance(item, Unavailable):
         return item
     try:
-        return read(item, decode_record(item.key, item.value))
+        return read(item)
     except (DecodeError, UnknownKeyType) as error:
         return Unavailable(f"its record at offset {item.offset} cannot be read: {error}")
 
 
-def _leader(_: FoundRecord, record: object) -> LeaderRecord:
+def _leader(item: FoundRecord) -> LeaderRecord:
+    record = decode_record(item.key, item.value)
     value = record.value if isinstance(record, ClassicGroupRecord) else None
     if value is None:
         return LeaderRecord(leader=None, generation=None)
@@ -281,61 +319,68 @@ def _leader(_: FoundRecord, record: object) -> LeaderRecord:
 
 
 def read_commit_times(
-    config: Settings, groups: Sequence[Group], timeout_s: float, *, last_members: bool = False
+    config: Settings,
+    groups: Sequence[Group],
+    timeout_s: float,
+    *,
+    last_members: bool = False,
+    ends: dict[int, int] | None = None,
 ) -> ReadResult[Group]:
     """The groups with times of commits and rebalances, and topic ids; and why some are unknown. With `last_members`,
-    groups without members also get the times at which their last members left."""
-    places: dict[bytes, tuple[str, str, int]] = {}
-    offsets: dict[bytes, bytes] = {}
-    for group in groups:
-        for topic, partition, committed in _committed(group):
-            record = OffsetRecord(group=group.id, topic=topic, partition=partition, value=None)
-            key, _ = encode_record(record)
-            places[key] = group.id, topic, partition
-            offsets[key] = (committed.offset or 0).to_bytes(8, signed=True)
-    keys = {key: group for key, (group, _, _) in places.items()}
-    keyed = [group for group in groups if group.type in _GROUP_KEYS]
-    rebalanced = {_group_key(group): group.id for group in keyed if group.members}
-    # A group with an empty protocol type never had members.
-    left_groups = [group for group in keyed if not group.members and group.protocol_type != ""]
-    emptied = {_group_key(group): group.id for group in left_groups} if last_members else {}
-    if not keys and not emptied:
-        return ReadResult(tuple(groups))
-
-    def is_wanted(key: bytes, value: bytes | None) -> bool:
-        return value is not None and (key not in offsets or value[OFFSET] == offsets[key])
-
-    newest = read_newest(config, keys | emptied | rebalanced, timeout_s, is_wanted, rebalanced.keys())
-    last = {key: _decoded(answer, _commit) for key, answer in newest.items() if key in keys}
-    changed = {key: _decoded(answer, _changed) for key, answer in newest.items() if key not in keys}
-    left = {key: answer for key, answer in changed.items() if key in emptied}
-    since = {emptied[key]: time_ms for key, time_ms in left.items() if isinstance(time_ms, int)}
-    rebalances = {
-        group: time_ms for key, group in rebalanced.items() if isinstance(time_ms := changed.get(key), int)
-    }
-    commits: dict[str, dict[tuple[str, int], tuple[StoredOffset, int | None]]] = defaultdict(dict)
-    gaps: dict[str, list[int]] = defaultdict(list)
-    for key, (group_id, topic, partition) in places.items():
-        raw, commit = newest[key], last[key]
-        if isinstance(raw, FoundRecord):
-            if isinstance(commit, StoredOffset):
-                commits[group_id][topic, partition] = commit, raw.same_since_ms
-            if raw.before_ms is not None:
-                gaps[group_id].append(raw.timestamp_ms - raw.before_ms)
-    timed = (
-        replace(
-            _with_times(group, commits[group.id]),
-            emptied_ms=since.get(group.id),
-            rebalanced_ms=rebalances.get(group.id),
-            commit_gap_ms=min(gaps[group.id], default=None),
-        )
-        for group in groups
-    )
+    groups without members also get the times at which their last members left. A commit whose time is known from an
+    earlier reading with the same `ends` is searched for only in the records written since."""
+    by_id = {group.id: group for group in groups}
+    named = [group.id for group in groups if _is_searched(group, last_members=last_members)]
+    untimed: dict[Unavailable, list[str]] = {}
+    not_left: dict[Unavailable, list[str]] = {}
+    ids: dict[UUID, UUID] = {}  # each once: of a thousand commits, all have the same
+    for name, answers in read_newest(
+        config, named, lambda name: _search(by_id[name], last_members=last_members), timeout_s, ends
+    ):
+        by_id[name] = _with_times(by_id[name], answers, ids, untimed, not_left)
     problems = (
-        *_problems(last, keys, "the last commit of", "partition"),
-        *_problems(left, emptied, "when the last member left", "group"),
+        *_problems(untimed, "the last commit of", "partition"),
+        *_problems(not_left, "when the last member left", "group"),
     )
-    return ReadResult(tuple(timed), problems)
+    return ReadResult(tuple(by_id.values()), problems)
+
+
+def _is_searched(group: Group, *, last_members: bool) -> bool:
+    return any(True for _ in _commit_keys(group)) or (last_members and _may_have_left(group))
+
+
+def _may_have_left(group: Group) -> bool:
+    """Whether a record may have the time when the last member left. An empty protocol type: it never had members."""
+    return group.type in _GROUP_KEYS and not group.members and group.protocol_type != ""
+
+
+def _search(group: Group, *, last_members: bool) -> Search:
+    """The records of commits with the offsets that the broker reports, and of the group."""
+    keys: dict[bytes, bytes | None] = {}
+    known: dict[bytes, FoundRecord] = {}
+    for key, _, committed in _commit_keys(group):
+        keys[key] = offset = (committed.offset or 0).to_bytes(8, signed=True)
+        if committed.timestamp is not None:
+            value = bytes(OFFSET.start) + offset
+            known[key] = FoundRecord(-1, key, value, committed.timestamp, None, committed.same_since_ms)
+    optional = frozenset([_group_key(group)] if group.members and group.type in _GROUP_KEYS else [])
+    if last_members and _may_have_left(group):
+        keys[_group_key(group)] = b""
+    return Search(keys | dict.fromkeys(optional, b""), optional, known)
+
+
+def _commit_keys(group: Group) -> Iterator[tuple[bytes, TopicPartition, CommittedOffset]]:
+    """The keys of committed offsets; share groups have none here, because theirs are in another topic."""
+    if group.type is GroupType.SHARE:
+        return
+    for topic, partitions in (group.offsets or {}).items():
+        key, _ = encode_record(OffsetRecord(group=group.id, topic=topic, partition=0, value=None))
+        for number, committed in partitions.items():
+            if committed.offset is not None:
+                yield key[:-_PARTITION_BYTES] + number.to_bytes(_PARTITION_BYTES), (topic, number), committed
+
+
+_PARTITION_BYTES = 4  # at the end of an OffsetCommitKey
 
 
 _GROUP_KEYS: Mapping[GroupType, tuple[int, str]] = {
@@ -353,51 +398,64 @@ def _group_key(group: Group) -> bytes:
     return encode_key(number, {name: group.id})
 
 
-def _changed(raw_record: FoundRecord, record: object) -> int:
+def _changed(item: FoundRecord) -> int:
     """When a group last changed: a classic group's record has the time of its state, others are written then."""
+    record = decode_record(item.key, item.value)
     value = record.value if isinstance(record, ClassicGroupRecord) else None
-    return value.state_since_ms if value is not None and value.state_since_ms > 0 else raw_record.timestamp_ms
+    return value.state_since_ms if value is not None and value.state_since_ms > 0 else item.timestamp_ms
 
 
-def _committed(group: Group) -> Iterable[tuple[str, int, CommittedOffset]]:
-    """The committed offsets; share groups have none here, because theirs are in another topic."""
-    if group.type is GroupType.SHARE:
-        return
-    for topic, partitions in (group.offsets or {}).items():
-        for partition, committed in partitions.items():
-            if committed.offset is not None:
-                yield topic, partition, committed
+def _commit(item: FoundRecord) -> tuple[int, UUID | None, FoundRecord]:
+    """The time of a commit, and its topic's id."""
+    _, fields = decode_value(OFFSET_COMMIT_RECORD.id, item.value or b"")
+    topic_id = fields.get("topicId", NO_UUID)
+    return fields["commitTimestamp"], None if topic_id == NO_UUID else topic_id, item
 
 
-def _commit(raw_record: FoundRecord, record: object) -> StoredOffset | Unavailable:
-    if not isinstance(record, OffsetRecord) or record.value is None:
-        return Unavailable(f"its record at offset {raw_record.offset} is not a commit")
-    return record.value
-
-
-def _with_times(group: Group, commits: Mapping[tuple[str, int], tuple[StoredOffset, int | None]]) -> Group:
-    """The group with its commits, and since when each has been repeated."""
-    if not commits:
-        return group
-    offsets = {topic: dict(partitions) for topic, partitions in (group.offsets or {}).items()}
-    for (topic, partition), (commit, same_since_ms) in commits.items():
-        offsets[topic][partition] = replace(
-            offsets[topic][partition],
-            timestamp=commit.commit_ms,
-            topic_id=commit.topic_id,
-            same_since_ms=same_since_ms,
+def _with_times(
+    group: Group,
+    answers: Mapping[bytes, FoundRecord | Unavailable],
+    ids: dict[UUID, UUID],
+    untimed: dict[Unavailable, list[str]],
+    not_left: dict[Unavailable, list[str]],
+) -> Group:
+    """The group with the times of its commits, since when each has been repeated, and of the group's record. Adds the
+    reasons why some are not known."""
+    commits: dict[str, dict[int, CommittedOffset]] = defaultdict(dict)
+    gaps = [] if group.commit_gap_ms is None else [group.commit_gap_ms]
+    for key, (topic, number), committed in _commit_keys(group):
+        item = answers.get(key)
+        if item is None:
+            continue
+        commit = _decoded(item, _commit)
+        if isinstance(commit, Unavailable):
+            untimed.setdefault(commit, []).append(group.id)
+            continue
+        time_ms, id_, record = commit
+        if record.before_ms is not None:
+            gaps.append(record.timestamp_ms - record.before_ms)
+        commits[topic][number] = replace(
+            committed,
+            timestamp=time_ms,
+            topic_id=None if id_ is None else ids.setdefault(id_, id_),
+            same_since_ms=record.same_since_ms,
         )
-    return replace(group, offsets=offsets)
+    item = answers.get(_group_key(group)) if group.type in _GROUP_KEYS else None
+    changed = None if item is None else _decoded(item, _changed)
+    if isinstance(changed, Unavailable) and not group.members:
+        not_left.setdefault(changed, []).append(group.id)
+    changed_ms = changed if isinstance(changed, int) else None
+    return replace(
+        group,
+        offsets=with_times(group.offsets or {}, commits) if commits else group.offsets,
+        emptied_ms=None if group.members else changed_ms,
+        rebalanced_ms=changed_ms if group.members else None,
+        commit_gap_ms=min(gaps, default=None),
+    )
 
 
-def _problems(
-    answers: Mapping[bytes, object], keys: Mapping[bytes, str], what: str, unit: str
-) -> Iterable[Problem]:
+def _problems(missing: Mapping[Unavailable, Sequence[str]], what: str, unit: str) -> Iterable[Problem]:
     """A line for each reason why `what` is not known, with the number of `unit`s for each group."""
-    missing: dict[Unavailable, list[str]] = {}
-    for key, answer in answers.items():
-        if isinstance(answer, Unavailable):
-            missing.setdefault(answer, []).append(keys[key])
     for reason, groups in sorted(missing.items(), key=lambda item: item[0].why):
         is_forbidden = reason.cause is Cause.FORBIDDEN
         hint = "; this needs READ on the topic __consumer_offsets" if is_forbidden else ""

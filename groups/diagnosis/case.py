@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import TypeAlias, TypeVar
 
 from groups import model
+from groups.commits import known_offsets, timed_commits
 from groups.counts import first_names
 from groups.findings import Finding, Level, finding
 from groups.lag import NextRecord, readable, records_between
@@ -178,9 +179,7 @@ _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
     Need.TWO_OFFSETS: lambda case: sum(group.offsets is not None for _, group in case.seen) > 1,
     Need.TRANSACTIONS: lambda case: case.last.transactions is not None,
     Need.PENDING: lambda case: any(group.pending is not None for _, group in case.seen),
-    Need.COMMIT_TIMES: lambda case: any(
-        one.timestamp is not None for _, one in model.each_commit(case.offsets)
-    ),
+    Need.COMMIT_TIMES: lambda case: any(one.timestamp is not None for _, one in timed_commits(case.offsets)),
     Need.RETENTION: lambda case: case.brokers_setting(OFFSETS_RETENTION) is not None,
 }
 
@@ -240,10 +239,15 @@ def rule(
     return lambda judge: DiagnosisRule(name, source, tuple(needs), least, applies, of_unread, judge)
 
 
-def committed(case: DiagnosisCase) -> Iterator[tuple[model.TopicPartition, model.CommittedOffset, int]]:
-    for partition, commit in model.each_commit(case.offsets):
-        if commit.offset is not None and commit.offset >= 0:
-            yield partition, commit, commit.offset
+def committed(case: DiagnosisCase) -> Iterator[tuple[str, Sequence[int], Sequence[int]]]:
+    """The topics with committed offsets: the partitions of each, and their offsets."""
+    for topic, commits in case.offsets.items():
+        numbers, offsets = known_offsets(commits)
+        if min(offsets, default=0) < 0:
+            known = {number: at for number, at in zip(numbers, offsets, strict=True) if at >= 0}
+            numbers, offsets = [*known], [*known.values()]
+        if numbers:
+            yield topic, numbers, offsets
 
 
 def names(partitions: Iterable[model.TopicPartition]) -> str:

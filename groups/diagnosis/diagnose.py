@@ -16,7 +16,7 @@ from groups.diagnosis import (
 )
 from groups.diagnosis.case import DiagnosisCase, DiagnosisRule, Need, Observation, Thresholds
 from groups.findings import Finding, Level, worst_first
-from groups.progress import GroupProgress, group_progress, readings_of
+from groups.progress import GroupProgress, OffsetsSeen, progress_of
 from groups.times import duration_text
 from groups.waits import labels_of
 
@@ -103,12 +103,12 @@ def diagnose(
         if observation.group is not None:
             labels |= labels_of(observation.group)
     if progress is None:
-        readings = [
-            readings_of(one.at_ms, one.group, one.topics, one.waiting_since_ms, one.next_records)
+        seen = [
+            OffsetsSeen(one.at_ms, one.group, one.topics, one.waiting_since_ms, one.next_records)
             for one in observations
             if one.group is not None and one.group.offsets is not None and one.topics is not None
         ]
-        progress = group_progress(readings, commit_interval_ms=thresholds.commit_interval_ms)
+        progress = progress_of(seen, commit_interval_ms=thresholds.commit_interval_ms)
     case = DiagnosisCase(
         observations=tuple(observations), thresholds=thresholds, labels=labels, progress=progress
     )

@@ -197,6 +197,8 @@ def hot_partition(case: DiagnosisCase) -> Iterator[Finding]:
 
 
 def _hottest(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, progress.PartitionProgress]]:
+    if all((one.lag or 0) <= case.thresholds.hot for one in case.progress.partitions.values()):
+        return
     by_topic: dict[str, list[tuple[TopicPartition, progress.PartitionProgress]]] = {}
     for partition, one in case.progress.partitions.items():
         if one.lag is not None:

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
+from groups.commits import timed_commits
 from groups.counts import counted, first_names
 from groups.diagnosis import case as cases
 from groups.diagnosis.lag import has_offsets, is_alone, is_consuming
 from groups.findings import Finding
-from groups.model import TopicPartition, commit_of, each_partition, log_of
+from groups.model import Group, TopicPartition, commit_of, each_partition, log_of, logs_of
 from groups.settings import OFFSETS_RETENTION
 from groups.times import format_moment, seconds_text
 from groups.use import unsubscribed_topics
@@ -36,17 +37,21 @@ def topic_recreated(case: cases.DiagnosisCase) -> Iterator[Finding]:
 
 def _of_another_topic(case: cases.DiagnosisCase) -> set[TopicPartition]:
     partitions: set[TopicPartition] = set()
-    for partition, commit, _ in cases.committed(case):
-        topic, first = case.topics.get(partition[0]), case.first_topics.get(partition[0])
-        if topic is None or topic.id is None:
-            continue
+    timed: dict[str, dict[int, UUID]] = {}
+    for (topic, number), commit in timed_commits(case.offsets):
         if commit.topic_id is not None and commit.topic_id != UUID(int=0):
-            if commit.topic_id != topic.id:
-                partitions.add(partition)
-        elif first is not None and first.id not in (None, topic.id):
-            commits = (commit_of(group.offsets, partition) for _, group in case.seen)
-            if len({one.offset for one in commits if one is not None}) == 1:
-                partitions.add(partition)
+            timed.setdefault(topic, {})[number] = commit.topic_id
+    for topic, numbers, _ in cases.committed(case):
+        known, first = case.topics.get(topic), case.first_topics.get(topic)
+        if known is None or known.id is None:
+            continue
+        ids = timed.get(topic, {})
+        partitions.update((topic, number) for number in numbers if ids.get(number, known.id) != known.id)
+        if first is not None and first.id not in (None, known.id):
+            for number in (number for number in numbers if number not in ids):
+                commits = (commit_of(group.offsets, (topic, number)) for _, group in case.seen)
+                if len({one.offset for one in commits if one is not None}) == 1:
+                    partitions.add((topic, number))
     return partitions
 
 
@@ -65,11 +70,15 @@ def records_lost(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """Below the log start in the first and last observation of the topics; without members, the last is enough."""
     earlier = case.first_topics if case.group.members else case.topics
     lost: dict[TopicPartition, int] = {}
-    for partition, _, offset in cases.committed(case):
-        logs = log_of(earlier, partition), log_of(case.topics, partition)
-        starts = [log.start for log in logs if log.start is not None]
-        if starts and offset < min(starts):
-            lost[partition] = min(starts) - offset
+    for topic, numbers, offsets in cases.committed(case):
+        before, now = logs_of(earlier, topic).start, logs_of(case.topics, topic).start
+        for number, offset in zip(numbers, offsets, strict=True):
+            start = now.get(number)
+            if start is None or offset < start:
+                first = before.get(number)
+                known = [one for one in (first, start) if one is not None]
+                if known and offset < min(known):
+                    lost[topic, number] = min(known) - offset
     if not lost:
         return
     total = sum(lost.values())
@@ -93,10 +102,12 @@ def records_lost(case: cases.DiagnosisCase) -> Iterator[Finding]:
 def beyond_end(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """The topic was deleted and created again, the log was truncated, or the offset was set manually."""
     beyond: dict[TopicPartition, int] = {}
-    for partition, _, offset in cases.committed(case):
-        end = log_of(case.topics, partition).end
-        if end is not None and offset > end:
-            beyond[partition] = offset - end
+    for topic, numbers, offsets in cases.committed(case):
+        ends = logs_of(case.topics, topic).end
+        for number, offset in zip(numbers, offsets, strict=True):
+            end = ends.get(number)
+            if end is not None and offset > end:
+                beyond[topic, number] = offset - end
     for proved in _of_another_topic(case) if beyond else ():
         beyond.pop(proved, None)
     if not beyond:
@@ -120,12 +131,12 @@ def beyond_end(case: cases.DiagnosisCase) -> Iterator[Finding]:
 )
 def never_committed(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """Without an offset while others have one: with `latest`, earlier records of the partition are not read."""
-    known = {partition for partition, _, _ in cases.committed(case)}
+    known = {(topic, number) for topic, numbers, _ in cases.committed(case) for number in numbers}
     if not known:
         return  # it keeps its offsets elsewhere
     missing: dict[TopicPartition, int] = {}
-    owned = [{place for one in seen.members for place in each_partition(one.owned)} for _, seen in case.seen]
-    for partition in set.intersection(*owned) - known - case.pending:
+    bare = _owned(case.group) - known - case.pending
+    for partition in bare.intersection(*(_owned(seen) for _, seen in case.seen)) if bare else ():
         log, commit = log_of(case.topics, partition), commit_of(case.offsets, partition)
         unreadable = commit is not None and commit.offset is None
         if log.end is not None and log.end > (log.start or 0) and not unreadable:
@@ -144,6 +155,10 @@ def never_committed(case: cases.DiagnosisCase) -> Iterator[Finding]:
     )
 
 
+def _owned(group: Group) -> set[TopicPartition]:
+    return {place for member in group.members for place in each_partition(member.owned)}
+
+
 @cases.rule(
     "offsets-expiring",
     source="KIP-496; offsets.retention.minutes",
@@ -156,8 +171,10 @@ def expiring(case: cases.DiagnosisCase) -> Iterator[Finding]:
     now_ms = case.last.at_ms
     due = {
         partition: commit.timestamp + retention_ms
-        for partition, commit, _ in cases.committed(case)
+        for partition, commit in timed_commits(case.offsets)
         if commit.timestamp is not None
+        and commit.offset is not None
+        and commit.offset >= 0
         and commit.timestamp + retention_ms - now_ms < case.thresholds.expiry_ms
     }
     if not due:
@@ -181,7 +198,12 @@ def expiring(case: cases.DiagnosisCase) -> Iterator[Finding]:
 def left_over(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """Their lag grows without end and monitoring counts it; brokers delete such offsets when they expire."""
     unsubscribed = unsubscribed_topics(replace(case.group, offsets=case.offsets)) or ()
-    left = [partition for partition, _, _ in cases.committed(case) if partition[0] in unsubscribed]
+    left = [
+        (topic, number)
+        for topic, numbers, _ in cases.committed(case)
+        if topic in unsubscribed
+        for number in numbers
+    ]
     if not left:
         return
     topics = sorted({topic for topic, _ in left})

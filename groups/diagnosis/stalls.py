@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from groups.commits import timed_commits
 from groups.counts import counted
 from groups.diagnosis import case as cases
 from groups.diagnosis.lag import BURROW, DAY_MS, is_alone, is_consuming
 from groups.diagnosis.rebalances import assigned_ms, held_ms
 from groups.findings import Evidence, Finding
-from groups.model import Group, Member, TopicPartition, commit_of, each_commit, each_partition
+from groups.model import Group, Member, TopicPartition, each_partition
 from groups.progress import COMMIT_INTERVAL_MS, FEW_RECORDS, STILL_INTERVALS, BurrowVerdict, PartitionProgress
 from groups.times import duration_text, format_moment
 
@@ -25,6 +26,8 @@ class Stall:
 
 def _stalls(case: cases.DiagnosisCase) -> Iterator[Stall]:
     """Members with partitions that have been stalled since the member got them."""
+    if all(one.verdict is not BurrowVerdict.STALLED for one in case.progress.partitions.values()):
+        return
     for member in case.group.members:
         owned = {
             partition: case.progress.partitions[partition]
@@ -112,8 +115,8 @@ STILL = cases.Least(
 
 def _evidence(case: cases.DiagnosisCase, partitions: Mapping[TopicPartition, PartitionProgress]) -> Evidence:
     produced = [one.produced_per_s for one in partitions.values() if one.produced_per_s is not None]
-    found = (commit_of(case.offsets, partition) for partition in partitions)
-    commits = [commit.timestamp for commit in found if commit is not None and commit.timestamp is not None]
+    timed = timed_commits(case.offsets)
+    commits = [one.timestamp for place, one in timed if place in partitions and one.timestamp is not None]
     return {
         "partitions": cases.all_names(partitions),
         "lag": _lag(partitions),
@@ -229,7 +232,7 @@ def stopped(case: cases.DiagnosisCase) -> Iterator[Finding]:
         return  # consumers may read and commit without being members
     evidence = _evidence(case, lagging)
     unread = _lag(lagging)
-    commits = [commit.timestamp for _, commit in each_commit(case.offsets) if commit.timestamp is not None]
+    commits = [one.timestamp for _, one in timed_commits(case.offsets) if one.timestamp is not None]
     idle_ms = case.last.at_ms - max(commits) if commits else None
     # A snapshot without a time is as old as its newest commit.
     last_commit = f" The last commit was {duration_text(idle_ms)} ago." if idle_ms and idle_ms > 0 else ""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice
 
 from groups import model
+from groups.commits import known_offsets
 from groups.diagnosis.case import Observation
 from groups.lag import NextRecord, NextRecords
 from groups.progress import FEW_RECORDS
@@ -27,26 +28,31 @@ def unread_partitions(
     since_ms = last.at_ms - 2 * commit_interval_ms
     base = next((seen for seen in reversed(shown) if seen.at_ms <= since_ms), first)
     owners = {place: member.id for member in group.members for place in model.each_partition(member.owned)}
-    still: dict[model.TopicPartition, model.CommittedOffset] = {}
-    late: dict[model.TopicPartition, tuple[int, model.CommittedOffset]] = {}
-    for key, commit in model.each_commit(group.offsets):
-        end = model.log_of(last.topics, key).end
-        if commit.offset is None or end is None or not 0 <= commit.offset < end:
-            continue
-        unread, produced = end - commit.offset, end - (model.log_of(first.topics, key).end or 0)
-        known = None if base.group is None else model.commit_of(base.group.offsets, key)
-        if known is not None and known.offset == commit.offset:
-            still[key] = commit
-        elif key in owners and unread > max(produced, FEW_RECORDS):
-            late[key] = unread, commit
-    by_lag = sorted(late.items(), key=lambda item: -item[1][0])
+    still: list[model.TopicPartition] = []
+    unread: dict[model.TopicPartition, int] = {}
+    for topic, commits in (group.offsets or {}).items():
+        ends, ends_before = model.logs_of(last.topics, topic).end, model.logs_of(first.topics, topic).end
+        of_base = (base.group.offsets or {}).get(topic, {}) if base.group else {}
+        known = dict(zip(*known_offsets(of_base), strict=True))
+        for number, offset in zip(*known_offsets(commits), strict=True):
+            end = ends.get(number)
+            if end is None or not 0 <= offset < end:
+                continue
+            if known.get(number) == offset:
+                still.append((topic, number))
+                if not owners and len(still) == MOST_OF_A_MEMBER:
+                    break
+            elif (topic, number) in owners:
+                produced = end - (ends_before.get(number) or 0)
+                if end - offset > max(produced, FEW_RECORDS):
+                    unread[topic, number] = end - offset
     chosen: dict[str, dict[int, model.CommittedOffset]] = {}
     before: dict[str, dict[int, model.CommittedOffset]] = {}
     of_member: Counter[str | None] = Counter()
-    for key, commit in (*still.items(), *((key, commit) for key, (_, commit) in by_lag)):
-        owner = owners.get(key)
-        of_member[owner] += 1
-        if of_member[owner] > MOST_OF_A_MEMBER:
+    for key in (*still, *sorted(unread, key=unread.__getitem__, reverse=True)):
+        of_member[owners.get(key)] += 1
+        commit = model.commit_of(group.offsets, key)
+        if of_member[owners.get(key)] > MOST_OF_A_MEMBER or commit is None:
             continue
         topic, number = key
         chosen.setdefault(topic, {})[number] = commit
@@ -81,9 +87,9 @@ def waiting_since(
 ) -> Mapping[model.TopicPartition, int | None]:
     """Since when each partition has unread records (None: none): the latest known of commit, record and rebalance."""
     since: dict[model.TopicPartition, int | None] = {}
-    for partition, commit in model.each_commit(group.offsets):
-        record = records.get(partition)
-        if record is None or record.is_unknown:
+    for partition, record in records.items():
+        commit = model.commit_of(group.offsets, partition)
+        if commit is None or record.is_unknown:
             continue
         age_ms = record.age_ms(at_ms)
         if record.offset is None:

@@ -30,6 +30,7 @@ from cli.sources.source import Source
 from cli.times import milliseconds, moment
 from cli.verbs.diagnose.observing import (
     FleetObservation,
+    each_group,
     observe,
     observe_again,
     observe_log,
@@ -142,9 +143,7 @@ def _judged(
 ) -> list[Diagnosis]:
     """Diagnoses of every group that an observation shows, or whose absence from all of them is explained."""
     seen = {name for observation in observations for name in observation.groups}
-    diagnoses = [
-        diagnose(name, [observation.at(name) for observation in observations], thresholds) for name in names
-    ]
+    diagnoses = [diagnose(name, shown, thresholds) for name, shown in each_group(observations, names)]
     return [diagnosis for diagnosis in diagnoses if diagnosis.findings or diagnosis.group in seen]
 
 

@@ -16,6 +16,7 @@ from cli.render.document import fields
 from cli.selection import source_of, with_close_names
 from cli.sources.source import Source
 from groups import model
+from groups.commits import timed_commits, with_times
 from groups.counts import counted
 from groups.diagnosis.assignments import has_regexes
 from groups.diagnosis.case import Observation, Thresholds, is_held
@@ -56,15 +57,25 @@ class FleetObservation:
     )  # by group
     transactions: Mapping[model.TopicPartition, tuple[model.OpenTransaction, ...]] | None = None
 
-    def at(self, name: str) -> Observation:
-        shared = ("at_ms", "topics", "missing_topics", "topic_names", "cluster", "transactions")
-        return Observation(
-            group=self.groups.get(name),
-            problem=next((problem for problem in self.problems if problem.group == name), None),
-            waiting_since_ms=self.waiting_since_ms.get(name, {}),
-            next_records=self.next_records.get(name, {}),
-            **fields(self, *shared),
-        )
+    def each(self, names: Sequence[str]) -> Iterator[Observation]:
+        """What it shows of each of the groups."""
+        problems = {problem.group: problem for problem in reversed(self.problems)}
+        shared = fields(self, "at_ms", "topics", "missing_topics", "topic_names", "cluster", "transactions")
+        for name in names:
+            yield Observation(
+                group=self.groups.get(name),
+                problem=problems.get(name),
+                waiting_since_ms=self.waiting_since_ms.get(name, {}),
+                next_records=self.next_records.get(name, {}),
+                **shared,
+            )
+
+
+def each_group(
+    observations: Sequence[FleetObservation], names: Sequence[str]
+) -> Iterator[tuple[str, tuple[Observation, ...]]]:
+    """The groups, with what the observations show of each."""
+    return zip(names, zip(*(one.each(names) for one in observations), strict=True), strict=True)
 
 
 def observe(
@@ -163,11 +174,12 @@ def with_evidence(
         name: _as_before(group, first.groups.get(name)) if _may_expire(group) else group
         for name, group in last.groups.items()
     }
-    unread = {}
-    for name in groups:
-        pair = unread_partitions([observation.at(name) for observation in observations], commit_interval_ms)
-        if pair:
-            unread[name] = pair
+    last = replace(last, groups=groups)
+    in_full = [observation for observation in (*observations[:-1], last) if observation.topics is not None]
+    pairs = (
+        (name, unread_partitions(shown, commit_interval_ms)) for name, shown in each_group(in_full, [*groups])
+    )
+    unread = {name: pair for name, pair in pairs if pair}
     before = _timed(source, first.groups, [group for group, _ in unread.values() if group.offsets])
     groups |= _timed(source, groups, [group for _, group in unread.values()])
     offsets: dict[model.TopicPartition, set[int]] = {}
@@ -206,12 +218,12 @@ def _as_before(group: model.Group, first: model.Group | None) -> model.Group:
     """The group, with the known times of commits that have not changed."""
     if group.offsets is None or first is None:
         return group
-    offsets = {topic: dict(partitions) for topic, partitions in group.offsets.items()}
-    for (topic, number), commit in model.each_commit(group.offsets):
-        old = model.commit_of(first.offsets, (topic, number))
-        if old is not None and old.offset == commit.offset:
-            offsets[topic][number] = old
-    return replace(group, offsets=offsets)
+    same: dict[str, dict[int, model.CommittedOffset]] = {}
+    for (topic, number), old in timed_commits(first.offsets):
+        commit = model.commit_of(group.offsets, (topic, number))
+        if commit is not None and old.offset == commit.offset:
+            same.setdefault(topic, {})[number] = old
+    return replace(group, offsets=with_times(group.offsets, same), commit_gap_ms=first.commit_gap_ms)
 
 
 def _may_expire(group: model.Group) -> bool:
@@ -219,9 +231,7 @@ def _may_expire(group: model.Group) -> bool:
 
 
 def _merged(group: model.Group, timed: model.Group) -> model.Group:
-    offsets = dict(group.offsets or {})
-    for topic, partitions in (timed.offsets or {}).items():
-        offsets[topic] = {**offsets.get(topic, {}), **partitions}
+    offsets = with_times(group.offsets or {}, timed.offsets or {})
     return replace(group, offsets=offsets, **fields(timed, "commit_gap_ms", "rebalanced_ms"))
 
 

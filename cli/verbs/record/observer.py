@@ -119,8 +119,8 @@ class Observer:
             now = observe(source, some, in_full=self._lag, is_live=True)
             kinds = {name: group.type for name, group in now.groups.items()}
             self._read_settings(source, [name for name, kind in kinds.items() if kind is GroupType.CONSUMER])
-            for name, group in now.groups.items():
-                self._before[name] = now.at(name)
+            for (name, group), shown in zip(now.groups.items(), now.each([*now.groups]), strict=True):
+                self._before[name] = shown
                 earlier = [before[name]] if name in before else []
                 groups[name] = self._seen(group, [*earlier, self._before[name]])
             at_ms = now.at_ms

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 import pytest
 
 from cli.verbs.diagnose.action import observe_cluster
+from cli.verbs.diagnose.observing import each_group
 from groups.diagnosis.case import Observation, Thresholds
 from tests.cli.sources.live_source import live_source
 from tests.cli.verbs.diagnose.kinds import LIVE
@@ -57,4 +58,5 @@ def _observed(scene: Scene, seconds: int) -> dict[str, list[Observation]]:
     names = {name: scene.name(word) for name, word in words.items()}
     with live_source(scene.broker) as source:
         seen = observe_cluster(source, list(names.values()), Thresholds(), seconds * 1000)
-    return {name: [observation.at(group) for observation in seen] for name, group in names.items()}
+    shown = dict(each_group(seen, [*names.values()]))
+    return {name: [*shown[group]] for name, group in names.items()}
