@@ -33,6 +33,11 @@ AnyRequest: TypeAlias = Request[Any]
 """A request whose type of answer does not matter."""
 
 
+Repeat: TypeAlias = Callable[[int], bool]
+"""Repeats a heartbeat at a time in ms: extends the member's session. False, and nothing changes: it must be handled,
+since the answer may be another one now."""
+
+
 class Call(NamedTuple):
     """A request, its sender, its time, and the ticket of its answer."""
 

@@ -47,6 +47,16 @@ class Caller:
         return self.host.removeprefix("/")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteadyAnswer:
+    """A heartbeat without its correlation id, and the answer to it after the id as long as `repeat` returns True."""
+
+    before_id: bytes
+    after_id: bytes
+    repeat: Callable[[], bool]
+    answer: bytes
+
+
 @dataclass(slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Session:
     """The state of a connection. `host` and `principal` as in `Caller`. `end` closes the connection at once."""
@@ -56,6 +66,7 @@ class Session:
     is_mute: bool = False  # a fault has dropped an answer, so no further ones are sent
     principal: str = ANONYMOUS
     login: SaslLogin | None = None  # None: no login is required
+    steady: SteadyAnswer | None = None  # of the last heartbeat
     _caller: Caller = field(init=False)
 
     def __post_init__(self) -> None:

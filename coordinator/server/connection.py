@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 VERY_LONG_BYTES = 1 << 20  # longer requests are parsed one after the other: no ordinary client sends them
 SHARE = 64  # how many requests of one connection are answered before other connections get their turn
+TOGETHER = 64  # how many connections' answers are written together, at the latest
+SHORT_BYTES = 4096  # a longer answer is written at once
 ENOUGH = 65_536  # the upper limit of connections, even if the system allows more
 KEPT_FREE = 256  # files reserved for other uses: the log, the standard streams, libraries
 IDLE_S = 600.0  # Kafka's `connections.max.idle.ms`: a client that is idle for this long is disconnected
@@ -52,6 +54,7 @@ class Connections:
         self.limits = limits
         self._open: set[ClientConnection] = set()
         self._most = max(1, most_connections() // brokers)
+        self._answered: list[ClientConnection] = []
         self._sweeper = asyncio.get_running_loop().call_later(SWEEP_S, self._sweep)
 
     def __len__(self) -> int:
@@ -66,6 +69,19 @@ class Connections:
 
     def remove(self, connection: ClientConnection) -> None:
         self._open.discard(connection)
+
+    def write_soon(self, connection: ClientConnection) -> None:
+        """Write its answers after the requests that have arrived: waking up a client for each answer is expensive."""
+        self._answered.append(connection)
+        if len(self._answered) == 1:
+            asyncio.get_running_loop().call_soon(self._write_answers)
+        elif len(self._answered) == TOGETHER:
+            self._write_answers()
+
+    def _write_answers(self) -> None:
+        answered, self._answered = self._answered, []
+        for connection in answered:
+            connection.write_answers()
 
     async def close(self) -> None:
         self._sweeper.cancel()
@@ -89,6 +105,7 @@ class ClientConnection(asyncio.Protocol):
         self._connections = connections
         self._received = b""
         self._position = 0  # the position in the received bytes where the next request starts
+        self._unwritten: list[bytes] = []  # the frames of answers
         self._long: _LongRequest | None = None  # the long request that is being read
         self._task: asyncio.Task[None] | None = None
         self._only_waits = False  # the task can be canceled when the client is gone
@@ -110,10 +127,20 @@ class ClientConnection(asyncio.Protocol):
         self._transport.abort()
 
     async def close(self) -> None:
-        self._transport.close()
+        self._hang_up()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+
+    def write_answers(self) -> None:
+        if self._unwritten and not self._transport.is_closing():
+            self._transport.write(b"".join(self._unwritten))
+        self._unwritten.clear()
+
+    def _hang_up(self) -> None:
+        """Close the connection after its answers."""
+        self.write_answers()
+        self._transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -145,6 +172,7 @@ class ClientConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Keep the connection for pending answers; TLS cannot close one direction only."""
         self._has_sent_all = True
+        self.write_answers()
         if self._long is not None:
             self._long.has_ended.set()
         is_encrypted = self._transport.get_extra_info("sslcontext") is not None
@@ -190,7 +218,7 @@ class ClientConnection(asyncio.Protocol):
             requests += 1
             if content is None:  # all complete requests are answered, or a long one has its task
                 if self._task is None and self._has_sent_all:
-                    self._transport.close()
+                    self._hang_up()
                 elif self._task is None:
                     self._transport.resume_reading()
                 return
@@ -227,6 +255,10 @@ class ClientConnection(asyncio.Protocol):
                 self._write(reply.answer)
             else:
                 self._hold_for(self._refuse_login(reply))
+            return
+        answer = self._dispatcher.repeat(content, self._session)
+        if answer is not None:
+            self._write(answer)
             return
         incoming = self._dispatcher.parse(content)
         answering = self._dispatcher.respond(incoming, self._session)
@@ -300,7 +332,11 @@ class ClientConnection(asyncio.Protocol):
         self._quiet_since = time.monotonic()
         if answer is None or self._transport.is_closing():
             return
-        self._transport.write(frame(answer))
+        self._unwritten.append(frame(answer))
+        if len(answer) > SHORT_BYTES:
+            self.write_answers()
+        elif len(self._unwritten) == 1:
+            self._connections.write_soon(self)
         if len(answer) > LONG_BYTES:
             self._connections.limits.written(self)
             self._rest()
@@ -318,7 +354,7 @@ class ClientConnection(asyncio.Protocol):
             _log.warning("A connection from %s is closed: %s", self._session.host, error)
         elif not isinstance(error, OSError):  # a bug must not affect other clients
             _log.error("A connection from %s is closed", self._session.host, exc_info=error)
-        self._transport.close()
+        self._hang_up()
 
 
 class _LongRequest:

@@ -2,23 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
 from coordinator.configs.release import Release
 from coordinator.faults import AnswerError, Drop, Dropped
-from coordinator.server.apis.fields import CachedFields
-from coordinator.server.broker import Broker, Session
+from coordinator.server.broker import Broker, Session, SteadyAnswer
 from coordinator.server.cluster import Cluster
-from coordinator.server.exchange import Exchange, PeerFault
+from coordinator.server.exchange import Exchange, PeerFault, SteadyFields
 from coordinator.server.faults.error_answers import error_answer
 from coordinator.server.faults.rules import IncomingRequest
 from coordinator.server.security.principals import UnknownPrincipal, principal_of
 from coordinator.server.served import OWN, SERVED, ServedApi
 from wire.messages.definition import API_VERSIONS_KEY, HEAD
 from wire.messages.reader import Frame
-from wire.messages.schemas.classic_groups import HEARTBEAT
-from wire.messages.schemas.consumer_groups import CONSUMER_GROUP_HEARTBEAT
 from wire.messages.schemas.faults import FAULT_CLIENT
 
 LONG_BYTES = 64 * 1024  # a longer request is handled in a thread
@@ -26,15 +22,14 @@ ORDINARY_BYTES = 16 * 1024  # longer requests for answers that grow with them ar
 MOST_ELEMENTS = 250_000  # of arrays in a request: handling that many takes some tenths of a second
 
 
-REPEATED = frozenset({HEARTBEAT.key, CONSUMER_GROUP_HEARTBEAT.key})
-"""Requests that members repeat, identical except for the correlation id: such bytes are parsed once."""
-MOST_REPEATED = 8_192
-LONGEST_REPEATED = 256  # the longest request that is cached, in bytes
-ID_AT, NO_ID = 4, bytes(4)  # the position of the correlation id in the request header
+LONGEST_REPEATED = 256  # the longest heartbeat that is remembered, in bytes
+ID_BYTES = 4
+BEFORE_ID, ID, AFTER_ID = slice(4), slice(4, 8), slice(8, None)  # where a request has its correlation id
 
 
 class Incoming(NamedTuple):
-    """A request of `size` bytes. `message` is None for an ApiVersions of an unknown version (KIP-511)."""
+    """A request of `size` bytes. `message` is None for an ApiVersions of an unknown version (KIP-511). `content`:
+    its bytes, if they are few."""
 
     served: ServedApi
     version: int
@@ -42,6 +37,7 @@ class Incoming(NamedTuple):
     client_id: str
     message: object
     size: int
+    content: bytes
 
 
 def parse_request(content: bytes, release: Release) -> Incoming:
@@ -56,24 +52,15 @@ def parse_request(content: bytes, release: Release) -> Incoming:
     message = None
     if served.serves(version, release):
         # An element takes at least one byte.
-        if key in REPEATED and size <= LONGEST_REPEATED:
-            client_id, message = _repeated(content[:ID_AT] + NO_ID + content[ID_AT + len(NO_ID) :])
-        else:
-            frame = Frame.of(content, MOST_ELEMENTS) if size > MOST_ELEMENTS else content
-            client_id, message = served.api.decode_request(version, frame)
+        frame = Frame.of(content, MOST_ELEMENTS) if size > MOST_ELEMENTS else content
+        client_id, message = served.api.decode_request(version, frame)
     elif key == API_VERSIONS_KEY:
         client_id, _ = served.api.decode_client_id(min(max(version, 0), served.newest), content)
         version = 0
     else:
         raise PeerFault(f"{served.api.name} {version} is not served")
-    return Incoming(served, version, correlation_id, client_id, message, size)
-
-
-@lru_cache(maxsize=MOST_REPEATED)
-def _repeated(content: bytes) -> tuple[str, object]:
-    """Client id and fields of a request without its correlation id. Raises DecodeError."""
-    key, version, _ = HEAD.unpack_from(content)
-    return SERVED[key].api.decode_request(version, content)
+    short = content if size <= LONGEST_REPEATED else b""
+    return Incoming(served, version, correlation_id, client_id, message, size, short)
 
 
 class Dispatcher:
@@ -100,6 +87,21 @@ class Dispatcher:
     @property
     def failure_delay_s(self) -> float:
         return self._cluster.security.settings.failure_delay_ms / 1000
+
+    def repeat(self, content: bytes, session: Session) -> bytes | None:
+        """The whole response to a heartbeat like the session's last one, if nothing has changed; None: `parse` it."""
+        steady = session.steady
+        if (
+            steady is None
+            or steady.after_id != content[AFTER_ID]
+            or steady.before_id != content[BEFORE_ID]
+            or self._faults.active
+            or session.is_mute
+            or not steady.repeat()
+        ):
+            return None
+        self._cluster.requests += 1
+        return content[ID] + steady.answer
 
     async def respond(self, incoming: Incoming, session: Session) -> bytes | None:
         """The whole response, None if the client wants none. Raises PeerFault: the connection must be closed."""
@@ -131,7 +133,15 @@ class Dispatcher:
             is_ordinary = not served.grows or incoming.size <= ORDINARY_BYTES
             compose = limits.run if is_ordinary else limits.run_slowly
             return await compose(_composed, incoming, fields)
-        return _composed(incoming, fields)
+        answer = _composed(incoming, fields)
+        if isinstance(fields, SteadyFields) and incoming.content:
+            session.steady = SteadyAnswer(
+                before_id=incoming.content[BEFORE_ID],
+                after_id=incoming.content[AFTER_ID],
+                repeat=fields.repeat,
+                answer=answer[ID_BYTES:],
+            )
+        return answer
 
     async def _apply_faults(self, incoming: Incoming) -> AnswerError | Drop | None:
         """Wait for the delays of matching rules. Returns the fault that replaces the answer, if any."""
@@ -167,11 +177,6 @@ def _composed(incoming: Incoming, fields: Mapping[str, object]) -> bytes:
     """Raises PeerFault: the answer is longer than a frame, or a name derived from the client's is too long."""
     api, version = incoming.served.api, incoming.version
     try:
-        if isinstance(fields, CachedFields):
-            written = fields.written.get(version)
-            if written is None:
-                fields.written[version] = written = api.encode_response(version, 0, fields)[len(NO_ID) :]
-            return incoming.correlation_id.to_bytes(len(NO_ID), "big", signed=True) + written
         return api.encode_response(version, incoming.correlation_id, fields)
     except ValueError as error:
         raise PeerFault(f"the answer to {api.name} cannot be written: {error}") from None

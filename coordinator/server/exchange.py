@@ -22,6 +22,14 @@ K = TypeVar("K", bound=Hashable)
 AnswerFields: TypeAlias = Mapping[str, object]  # the fields of a response, or of a part of it
 
 
+class SteadyFields(dict[str, object]):
+    """The fields of an answer to a heartbeat that `repeat` repeats: False if they may be others now."""
+
+    def __init__(self, fields: AnswerFields, repeat: Callable[[], bool]) -> None:
+        super().__init__(fields)
+        self.repeat = repeat
+
+
 class PeerFault(Exception):
     """The client's bytes cannot be answered: its connection is closed."""
 
@@ -43,6 +51,18 @@ class Exchange(Generic[Q]):
             return call.refused(RequestRefused(ErrorCode.GROUP_AUTHORIZATION_FAILED))
         refusal = self.cluster.coordinators.refusal(self.broker.node_id, group)
         return await self.cluster.groups.ask(call, self.caller, refusal)
+
+    def steadily(self, call: Request[A], group: str, answer: A, fields: AnswerFields) -> AnswerFields:
+        """The fields of the answer to a heartbeat, `SteadyFields` if the next one is likely to get the same."""
+        repeat = self.cluster.groups.steady(call, answer, self.caller)
+        if repeat is None:
+            return fields
+        features = self.cluster.configs.features
+        epoch = features.epoch
+        return SteadyFields(
+            fields,
+            lambda: features.epoch == epoch and not self.refusal(group, Operation.READ) and repeat(),
+        )
 
     async def ask_each(
         self,

@@ -112,6 +112,17 @@ class GroupCoordinator:
         finally:
             self._waiting.pop(ticket, None)
 
+    def steady(self, request: Request[A], answer: A, caller: Caller) -> Callable[[], bool] | None:
+        """As `Engine.steady`; the function returns False also if the answer has to wait for the disk."""
+        repeat = self._engine.steady(request, answer, (caller.client_id, caller.host))
+        if repeat is None:
+            return None
+        return lambda: (
+            not self._has_failed
+            and (self._journal is None or self._journal.is_idle)
+            and repeat(self._now_ms())
+        )
+
     @property
     def state(self) -> EngineState:
         return self._engine.state

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from coordinator.engine.calls import Call, Request
+from coordinator.engine.calls import Call, Repeat, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer.group import ConsumerGroup
@@ -58,6 +58,31 @@ def handle(ctx: EngineContext, call: Call, request: Heartbeat) -> None:
         if must_join:
             expect_join(ctx, group, member)
         ctx.answer(call.ticket, _MUST_JOIN if must_join else _ALIVE)
+
+
+def steady(
+    ctx: EngineContext, request: Heartbeat, answer: HeartbeatAnswer, _sender: tuple[str, str]
+) -> Repeat | None:
+    """See `Engine.steady`."""
+    group = ctx.state.groups.get(request.group)
+    member = group.members.get(request.member) if isinstance(group, ClassicGroup) else None
+    if not isinstance(group, ClassicGroup) or member is None or answer != _ALIVE:
+        return None
+    key = TimerKey(TimerKind.SESSION, group.id, member.id)
+
+    def repeat(now_ms: int) -> bool:
+        is_same = (
+            ctx.state.groups.get(group.id) is group
+            and group.members.get(member.id) is member
+            and group.generation == request.generation
+            and group.state is not GroupState.PREPARING_REBALANCE
+            and (request.instance is None or group.static.get(request.instance) == member.id)
+        )
+        if is_same:
+            ctx.timers.set(key, now_ms + member.session_timeout_ms)
+        return is_same
+
+    return repeat
 
 
 def classic_member(

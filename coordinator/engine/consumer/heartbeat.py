@@ -9,7 +9,7 @@ from assignors.java.hash_map import map_order, string_hashes
 from coordinator.configs.settings import Config
 from coordinator.engine import records as log
 from coordinator.engine import upgrade
-from coordinator.engine.calls import Call, Request
+from coordinator.engine.calls import Call, Repeat, Request
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer import client_assignment
 from coordinator.engine.consumer.client_assignors import check_readable, check_reads_classic
@@ -25,7 +25,8 @@ from coordinator.engine.consumer.member import (
 from coordinator.engine.consumer.update import Update, commit, reconcile_member, remove, retarget, subscribe
 from coordinator.engine.context import EngineContext
 from coordinator.engine.static_members import replace_in_consumer_group, static_member
-from coordinator.engine.timers import TimerKind
+from coordinator.engine.timers import TimerKey, TimerKind
+from coordinator.engine.topic_changes import refresh_is_due
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
 from wire.java_text import trim
@@ -86,7 +87,7 @@ def _beat(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> Co
     check_room(group, request.member, ctx.config)
     member_id = request.member or format_uuid(call.fresh_id)
     before, records = _find(group, request, member_id)
-    if _changes_nothing(group, before, request, call):
+    if _changes_nothing(ctx, group, before, request, (call.client_id, call.host)):
         return _answer(ctx, request, before, before)
     if request.epoch == 0 and request.client_assignors:
         others = [member for member in group.members.values() if member.id not in (member_id, before.id)]
@@ -127,21 +128,67 @@ def _beat(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> Co
     return _answer(ctx, request, update.before, update.after)
 
 
+def steady(
+    ctx: EngineContext,
+    request: ConsumerGroupHeartbeat,
+    answer: ConsumerGroupHeartbeatAnswer,
+    sender: tuple[str, str],
+) -> Repeat | None:
+    """See `Engine.steady`."""
+    group = ctx.state.groups.get(request.group)
+    member = group.members.get(request.member) if isinstance(group, ConsumerGroup) else None
+    if not isinstance(group, ConsumerGroup) or member is None or member.epoch != request.epoch:
+        return None
+    settings = ctx.consumer_settings(group.id)
+    usual = ConsumerGroupHeartbeatAnswer(
+        member=member.id, epoch=member.epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
+    )
+    if answer != usual or not _changes_nothing(ctx, group, member, request, sender):
+        return None
+    key = TimerKey(TimerKind.SESSION, group.id, member.id)
+
+    def repeat(now_ms: int) -> bool:
+        ctx.now_ms = now_ms
+        is_same = (
+            ctx.state.groups.get(group.id) is group
+            and group.members.get(member.id) is member
+            and _is_settled(ctx, group, member)
+            and (request.instance is None or group.static_member(request.instance) is member)
+            and ctx.consumer_settings(group.id) == settings
+        )
+        if is_same:
+            ctx.timers.set(key, now_ms + settings.session_timeout_ms)
+        return is_same
+
+    return repeat
+
+
 def _changes_nothing(
-    group: ConsumerGroup, member: ConsumerMember, request: ConsumerGroupHeartbeat, call: Call
+    ctx: EngineContext,
+    group: ConsumerGroup,
+    member: ConsumerMember,
+    request: ConsumerGroupHeartbeat,
+    sender: tuple[str, str],
 ) -> bool:
-    """Whether nothing is due: the member only reports that it is alive, as in most heartbeats."""
+    """Whether nothing is due: the member only reports that it is alive, as in most heartbeats. `sender`: its client
+    id and host."""
     return (
         request.epoch > 0
         and (request.topics, request.regex, request.assignor, request.rack) == (None, None, None, None)
         and request.rebalance_timeout_ms == -1
         and not request.client_assignors
-        and member.reconciled_to(group.assignment_epoch)
+        and _is_settled(ctx, group, member)
+        and sender == (member.metadata.client_id, member.metadata.host)
+    )
+
+
+def _is_settled(ctx: EngineContext, group: ConsumerGroup, member: ConsumerMember) -> bool:
+    return (
+        member.reconciled_to(group.assignment_epoch)
         and group.epoch <= group.assignment_epoch
         and not group.refresh_metadata
-        and not group.regex_users
+        and not (group.regex_users and refresh_is_due(ctx, group, group.regex_users.keys(), unresolved=False))
         and member.classic is None
-        and (call.client_id, call.host) == (member.metadata.client_id, member.metadata.host)
     )
 
 

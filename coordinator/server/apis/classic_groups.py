@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from coordinator.engine.classic.heartbeat import Heartbeat
 from coordinator.engine.classic.join_group import JoinGroup
 from coordinator.engine.classic.leave_group import LeaveGroup
@@ -11,7 +9,7 @@ from coordinator.engine.classic.rebalance import JoinGroupAnswer
 from coordinator.engine.classic.sync_group import SyncGroup
 from coordinator.engine.groups import Described, DescribeGroups
 from coordinator.engine.records import JoinProtocol
-from coordinator.server.apis.fields import CachedFields, LazyEntries, group_operations
+from coordinator.server.apis.fields import LazyEntries, group_operations
 from coordinator.server.exchange import AnswerFields, Exchange
 from wire.errors import ErrorCode
 from wire.messages.reader import LONGEST_STRING
@@ -92,12 +90,8 @@ async def heartbeat(exchange: Exchange[schemas.HeartbeatRequest]) -> AnswerField
         member=request.member_id,
         instance=request.group_instance_id,
     )
-    return _heartbeat_fields((await exchange.ask(call)).error)
-
-
-@cache
-def _heartbeat_fields(error: ErrorCode) -> CachedFields:
-    return CachedFields(error_code=error)
+    answer = await exchange.ask(call)
+    return exchange.steadily(call, call.group, answer, {"error_code": answer.error})
 
 
 SEVERAL = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from itertools import chain
 from typing import TypeAlias
 
@@ -13,16 +12,13 @@ from coordinator.engine.records import TopicPartitions
 from coordinator.engine.topics import TopicInfo
 from coordinator.errors import RequestRefused
 from coordinator.server.apis.client_assignment import client_assignors, payload_fields
-from coordinator.server.apis.fields import ZERO_ID, CachedFields, LazyEntries, by_topic, group_operations
+from coordinator.server.apis.fields import ZERO_ID, LazyEntries, by_topic, group_operations
 from coordinator.server.exchange import AnswerFields, Exchange
 from groups.model import AssignorAnswer, Member, MemberProtocol, Partitions, Subscription
 from groups.regex.broker import is_judged, judge
 from wire.acls import Operation, ResourceType
 from wire.errors import ErrorCode
 from wire.messages.schemas import consumer_groups as schemas
-
-MOST_REPEATED = 8_192  # cached answers: a member gets the same one as long as nothing changes
-LONGEST_REMEMBERED = 64  # the longest member id whose answers are cached, in characters
 
 
 async def consumer_group_heartbeat(exchange: Exchange[schemas.ConsumerGroupHeartbeatRequest]) -> AnswerFields:
@@ -51,7 +47,8 @@ async def consumer_group_heartbeat(exchange: Exchange[schemas.ConsumerGroupHeart
     hides_some = _hides_some(exchange, topics or ())
     if hides_some and exchange.allows(Operation.READ, ResourceType.GROUP, call.group):
         return _heartbeat_fields(call.refused(RequestRefused(ErrorCode.TOPIC_AUTHORIZATION_FAILED)))
-    return _heartbeat_fields(await exchange.ask(call))
+    answer = await exchange.ask(call)
+    return exchange.steadily(call, call.group, answer, _heartbeat_fields(answer))
 
 
 def _hides_some(exchange: Exchange, topics: Iterable[str]) -> bool:
@@ -69,8 +66,6 @@ def _owned(request: schemas.ConsumerGroupHeartbeatRequest) -> TopicPartitions | 
 
 def _heartbeat_fields(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
     assigned = answer.assignment
-    if assigned is None and not answer.error and len(answer.member or "") <= LONGEST_REMEMBERED:
-        return _unchanged(answer)
     if assigned is None:
         return _without_assignment(answer)
     partitions = [{"topic_id": topic, "partitions": numbers} for topic, numbers in assigned.items()]
@@ -88,11 +83,6 @@ def _without_assignment(answer: ConsumerGroupHeartbeatAnswer) -> AnswerFields:
         "should_compute_assignment": answer.should_compute,
         "assignment": None,
     }
-
-
-@lru_cache(maxsize=MOST_REPEATED)
-def _unchanged(answer: ConsumerGroupHeartbeatAnswer) -> CachedFields:
-    return CachedFields(**_without_assignment(answer))
 
 
 CLASSIC, CONSUMER = 0, 1

@@ -47,14 +47,6 @@ def judged_partition(partition: tuple[int, ErrorCode]) -> AnswerFields:
     return {"partition_index": number, "error_code": error}
 
 
-class CachedFields(dict[str, object]):
-    """The fields of a cached answer, which must not be changed: each version is encoded once."""
-
-    def __init__(self, **fields: object) -> None:
-        super().__init__(fields)
-        self.written: dict[int, bytes] = {}  # the encoded bytes after the correlation id, by version
-
-
 class LazyEntries(Collection[F]):
     """Fields of many entries, each built when it is encoded: all at once could exceed the memory."""
 

@@ -47,6 +47,7 @@ async def test_consumer_groups_stay_without_anybody_who_may_speak_for_them(clust
     async with asking(cluster.controller) as client:
         error, epoch = await beat(client, 0)
         assert not error
+        assert await beat(client, epoch) == (0, epoch)
         await turn(client, 0, SAFE_DOWNGRADE)
         assert (await beat(client, epoch))[0] == ErrorCode.UNSUPPORTED_VERSION
         groups, described, features = await listed(client)
