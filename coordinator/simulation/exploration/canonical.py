@@ -12,7 +12,6 @@ from uuid import UUID
 from coordinator.consumer.member_assignors import MemberAssignors
 from coordinator.consumer.outputs import TopicPartition
 from coordinator.engine.classic.group import ClassicGroup
-from coordinator.engine.records import ConsumerMemberValue
 
 ATOMS = frozenset({str, bytes, bool, type(None), float, frozenset, TopicPartition})
 """Types that are their own form. Immutable sets contain only partitions and names: nothing to omit."""
@@ -22,7 +21,6 @@ _TICKETS = frozenset({"joining", "syncing"})
 
 _DERIVED = frozenset({"_owners", "_static", "_subscriptions", "regex_users"})
 """Fields of a consumer group that are derived from its members."""
-_METADATA: dict[int, tuple[Hashable, ConsumerMemberValue]] = {}
 
 
 def canonical(value: Any) -> Any:
@@ -81,15 +79,6 @@ def _attributes(value: object) -> Hashable:
     )
 
 
-def _metadata(value: ConsumerMemberValue) -> Hashable:
-    """A member's metadata, shared by thousands of states; cached with the value, so that its address is not reused."""
-    known = _METADATA.get(id(value))
-    if known is None:
-        names = (field.name for field in fields(value) if not field.name.endswith("_ms"))
-        known = _METADATA[id(value)] = (tuple([canonical(getattr(value, name)) for name in names]), value)
-    return known[0]
-
-
 _OF_CLASSES: tuple[tuple[type | tuple[type, ...], Callable[[Any], Hashable]], ...] = (
     (Enum, attrgetter("_name_")),  # names hash faster than members
     (UUID, attrgetter("int")),
@@ -101,7 +90,6 @@ _OF_CLASSES: tuple[tuple[type | tuple[type, ...], Callable[[Any], Hashable]], ..
     (set, lambda value: frozenset([canonical(item) for item in value])),
     (MethodType, lambda value: value.__func__.__qualname__),
     (partial, lambda value: (canonical(value.func), canonical(value.args))),
-    (ConsumerMemberValue, _metadata),
     # What else it has is the same in all states.
     (MemberAssignors, partial(_object, ("_here", "_sent", "_assigned_generation"), False)),
 )

@@ -15,6 +15,7 @@ from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.context import Group
 from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
+from coordinator.engine.timers import TimerKind
 from coordinator.engine.topics import TopicImage
 from coordinator.simulation.consumers import GROUP, NewMember, make_member
 from coordinator.simulation.exploration.canonical import ATOMS, canonical
@@ -305,11 +306,19 @@ class CoordinatorPart(Part[CoordinatorStep]):
         super().__init__()
         self.engine = engine
         self.group: Group | None = engine.state.groups.get(GROUP)
-        self.timers = tuple(key for key in engine.timers() if key.group == GROUP)
+        timers = [key for key in engine.timers() if key.group == GROUP]
+        self.expiries = [
+            ExplorationStep(Verb.EXPIRE, "the coordinator", key) for key in timers if key.kind in _EXPIRY
+        ]
         group = self.group
         self.known = 0 if group is None else len(group.members) + len(getattr(group, "pending", ()))
         """The number of its members, and of members that were assigned an id."""
         form = canonical(group)
-        self.print = hash((form, frozenset([(key.kind, key.member) for key in self.timers])))
+        self.print = hash((form, frozenset([(key.kind, key.member) for key in timers])))
         parked = isinstance(group, ClassicGroup) and (*group.joining.items(), None, *group.syncing.items())
         self.form = (form, engine.timers(), () if group is None else tuple(group.members), parked)
+
+
+_EXPIRY = frozenset(
+    {TimerKind.SESSION, TimerKind.PENDING_MEMBER, TimerKind.REBALANCE, TimerKind.JOIN, TimerKind.SYNC}
+)

@@ -1,7 +1,7 @@
 """The steps of a small group: those that a state allows, and the effect of each.
 Messages, in order on each connection, wait until a step delivers them; a listener returns in a separate step."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from coordinator.engine.engine import Engine
@@ -41,27 +41,25 @@ class SmallWorld(ExploredState):
             steps.append(ExplorationStep(Verb.FAIL_OVER, "the coordinator"))
         return steps
 
-    def _first_messages(self) -> Iterator[tuple[int, MessageInFlight]]:
+    def _first_messages(self) -> list[tuple[int, MessageInFlight]]:
         """The first message of each connection, with its index in the network."""
-        seen = set()
-        for partition, message in enumerate(self.network):
-            connection = message.member, message.process, message.is_answer
-            if connection not in seen:
-                seen.add(connection)
-                yield partition, message
+        first: dict[tuple[str, int, bool], tuple[int, MessageInFlight]] = {}
+        for index, message in enumerate(self.network):
+            first.setdefault((message.member, message.process, message.is_answer), (index, message))
+        return list(first.values())
 
-    def _expiries(self) -> Iterator[ExplorationStep]:
+    def _expiries(self) -> list[ExplorationStep]:
         """Expiries of timers: of members whose process has exited at any time, of others as a perturbation."""
-        is_allowed = self.left and Verb.EXPIRE in self.perturb
-        for key in self.coordinator.timers:
-            if key.kind in _EXPIRY and (is_allowed or self._is_of_ended_process(key)):
-                yield ExplorationStep(Verb.EXPIRE, "the coordinator", key)
+        expiries = self.coordinator.expiries
+        if self.left and Verb.EXPIRE in self.perturb:
+            return expiries
+        return [step for step in expiries if self._is_of_ended_process(step.which)]
 
     def _is_of_ended_process(self, key: TimerKey) -> bool:
         """Whether the timer is for a member whose process has exited: the member will be removed eventually."""
         if key.kind not in (TimerKind.SESSION, TimerKind.PENDING_MEMBER):
             return False
-        if any(member.member_id == key.member for _, member, _ in self.owned()):
+        if key.member in [member.member_id for _, member, _ in self.owned()]:
             return False
         return not any(
             self._is_current(message) and getattr(message.content, "member", "") == key.member
@@ -73,7 +71,6 @@ class SmallWorld(ExploredState):
     def take(self, step: ExplorationStep) -> None:
         """Take a step returned by `steps`."""
         self.taken = []
-        ExploredState.rule_was_needed = False
         # An expiry that removes a member whose process has exited is no perturbation.
         is_free = step.verb is Verb.EXPIRE and self._is_of_ended_process(step.which)
         # Nor is the second half of an application's change of its subscription.
@@ -81,9 +78,8 @@ class SmallWorld(ExploredState):
         if step.verb in _PERTURBATIONS and not is_free:
             self.left -= 1
         _TAKE[step.verb](self, step)
-        self.has_broken_rule = self.has_broken_rule or ExploredState.rule_was_needed
 
-    def _client(self, step: ExplorationStep) -> None:
+    def _of_client(self, step: ExplorationStep) -> None:
         """A step of a client alone."""
         self._step(step.who, _OF_CLIENTS[step.verb], step.verb)
 
@@ -125,7 +121,7 @@ class SmallWorld(ExploredState):
 
     def _kill(self, step: ExplorationStep) -> None:
         self._disconnect(step.who)
-        self._client(step)
+        self._of_client(step)
 
     def _roll(self, step: ExplorationStep) -> None:
         self._disconnect(step.who)
@@ -164,7 +160,7 @@ _OF_CLIENTS: Mapping[Verb, Callable[[ClientPart], None]] = {
     Verb.UNSUBSCRIBE: ClientPart.unsubscribe,
 }
 _TAKE: Mapping[Verb, _Take] = {
-    **dict.fromkeys(_OF_CLIENTS, SmallWorld._client),
+    **dict.fromkeys(_OF_CLIENTS, SmallWorld._of_client),
     Verb.START: SmallWorld._start,
     Verb.REQUEST: SmallWorld._request,
     Verb.ANSWER: SmallWorld._answer,
@@ -185,6 +181,3 @@ _PERTURBATIONS = frozenset(Verb) - {
     Verb.REQUEST,
     Verb.ANSWER,
 }
-_EXPIRY = frozenset(
-    {TimerKind.SESSION, TimerKind.PENDING_MEMBER, TimerKind.REBALANCE, TimerKind.JOIN, TimerKind.SYNC}
-)

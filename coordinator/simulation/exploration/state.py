@@ -37,7 +37,7 @@ class ExploredState:
     """See the module. A state is small: it refers to its parts, which a step replaces."""
 
     rule_was_needed: ClassVar[bool] = False
-    """Whether a switched-off rule (`rules`) would have refused something in the current step."""
+    """Whether a switched-off rule (`rules`) would have refused something in the coordinator's last computed step."""
 
     def __init__(self, spec: worlds.WorldSpec) -> None:
         topics = [
@@ -122,7 +122,7 @@ class ExploredState:
         """Have a client take the step that `key` names. What it sends is in flight, or answered at once."""
         sent = self._sent(name, step, key).copy()
         for message in sent:  # answers add to it
-            if not isinstance(message.content, OffsetFetch | OffsetCommit):
+            if type(message.content) not in _ANSWERED_AT_ONCE:
                 self.network.append(message)
                 continue
             own = self._ticket()
@@ -151,7 +151,7 @@ class ExploredState:
 
     def _ticket(self) -> int:
         """The lowest ticket that no request in the coordinator has."""
-        return next(ticket for ticket in count(1) if ticket not in self.parked)
+        return next(ticket for ticket in count(1) if ticket not in self.parked) if self.parked else 1
 
     def _handle(self, ticket: int, message: worlds.MessageInFlight) -> Answers:
         """Have the coordinator handle a request."""
@@ -178,11 +178,10 @@ class ExploredState:
 
     def _coordinated(self, engine: Engine, act: Callable[[Engine], CoordinatorResult]) -> CoordinatorStep:
         """A step, together with the timers that are due immediately."""
-        was_needed, ExploredState.rule_was_needed = ExploredState.rule_was_needed, False
+        ExploredState.rule_was_needed = False
         results = [act(engine)]
         while (deadline := engine.next_deadline()) is not None and deadline <= worlds.START_MS:
             results.append(engine.expire(worlds.START_MS))
-        is_needed, ExploredState.rule_was_needed = ExploredState.rule_was_needed, was_needed
         return CoordinatorStep(
             coordinator=CoordinatorPart(engine).shared(self.coordinators),
             appended=tuple(result.records for result in results if result.records),
@@ -191,14 +190,14 @@ class ExploredState:
                 for result in results
                 for ticket, answer in result.answers
             ),
-            rule_was_needed=is_needed,
+            rule_was_needed=ExploredState.rule_was_needed,
         )
 
     def _apply(self, step: CoordinatorStep) -> Answers:
         """Replace the coordinator, append its records, and return its answers."""
         self.coordinator = step.coordinator
         self.taken.append(step)
-        ExploredState.rule_was_needed |= step.rule_was_needed
+        self.has_broken_rule |= step.rule_was_needed
         for records in step.appended if self.keeps_log else ():
             self.last_append = len(self.records)
             self.records += records
@@ -224,6 +223,7 @@ class ExploredState:
                 yield name, client.member, client.member.owned
 
 
+_ANSWERED_AT_ONCE = frozenset({OffsetFetch, OffsetCommit})
 _CONNECTION = itemgetter(0, 1, 3)
 _SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
