@@ -53,7 +53,7 @@ def _chosen(kind: type) -> Callable[[Any], Hashable]:
 
 
 def _sequence(value: Iterable[object]) -> Hashable:
-    return tuple([item if type(item) in ATOMS else canonical(item) for item in value])
+    return tuple([canonical(item) for item in value])
 
 
 def _object(names: tuple[str, ...], has_tickets: bool, value: object) -> Hashable:

@@ -1,4 +1,4 @@
-"""A copy of a state to take another step in: frozen dataclasses, enums and metrics are shared."""
+"""A copy of a part of a state, to take a step with: frozen dataclasses, enums and metrics are shared."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -85,10 +85,7 @@ def _holds_steps(kind: type) -> bool:
 
 
 def _tuple(value: tuple[object, ...], memo: Memo) -> object:
-    for part in value:
-        if _form(type(part)) is not None:
-            return tuple([_fork(item, memo) for item in value])
-    return value
+    return tuple([_fork(item, memo) for item in value])
 
 
 def _dict(value: dict[object, object], memo: Memo) -> object:
@@ -96,9 +93,7 @@ def _dict(value: dict[object, object], memo: Memo) -> object:
     if known is None:
         known = memo[id(value)] = value.copy()
         for key, part in value.items():
-            form = _form(type(part))
-            if form is not None:
-                known[key] = form(part, memo)
+            known[key] = _fork(part, memo)
     return known
 
 
@@ -122,10 +117,8 @@ def _attributes(value: object, memo: Memo) -> object:
     known = memo.get(id(value))
     if known is None:
         known = memo[id(value)] = object.__new__(type(value))
-        copied = known.__dict__
-        for name, part in value.__dict__.items():
-            form = _form(type(part))
-            copied[name] = part if form is None else form(part, memo)
+        for name, part in vars(value).items():
+            vars(known)[name] = _fork(part, memo)
     return known
 
 
