@@ -41,7 +41,7 @@ from cli.verbs.diagnose.observing import (
 from cli.verbs.diagnose.options import DiagnoseOptions
 from cli.verbs.watch.recording import read_recording
 from groups.counts import counted, first_names
-from groups.diagnosis.case import Thresholds
+from groups.diagnosis.case import Thresholds, in_shell
 from groups.diagnosis.diagnose import Diagnosis, Health, diagnose
 from groups.findings import Evidence, Figure, Finding, Level
 from groups.model import Problem
@@ -217,7 +217,9 @@ def _data(diagnosis: Diagnosis) -> dict[str, object]:
 
 
 def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]:
-    shown = [diagnosis for diagnosis in diagnoses if diagnosis.verdict is not Health.OK]
+    shown = [diagnosis for diagnosis in diagnoses if verbose or diagnosis.verdict is not Health.OK]
+    alike = [[diagnosis] for diagnosis in shown] if verbose else _alike(shown)
+    sick = [group for group in alike if group[0].verdict is not Health.OK]
     if len(diagnoses) == 1:
         (only,) = diagnoses
         notes = _count(only, Level.NOTE) if only.verdict is Health.OK else 0
@@ -225,24 +227,41 @@ def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]
         yield Text(text, _ROLES[only.verdict])
     else:
         yield _fleet_line(diagnoses, verbose=verbose)
-    if shown and len(diagnoses) > 1:
+    if sick and len(diagnoses) > 1:
         yield table_of(
-            shown,
-            "GROUP",
-            ("VERDICT", lambda diagnosis: diagnosis.verdict.value),
-            ("##ERRORS", lambda diagnosis: _count(diagnosis, Level.ERROR)),
-            ("##WARNINGS", lambda diagnosis: _count(diagnosis, Level.WARNING)),
-            ("FINDINGS", _rules),
+            sick,
+            ("GROUP", lambda groups: first_names([one.group for one in groups], 1)),
+            ("VERDICT", lambda groups: groups[0].verdict.value),
+            ("##ERRORS", lambda groups: _count(groups[0], Level.ERROR)),
+            ("##WARNINGS", lambda groups: _count(groups[0], Level.WARNING)),
+            ("FINDINGS", lambda groups: _rules(groups[0])),
         )
-    for diagnosis in diagnoses if verbose else shown:
+    for diagnosis, *others in alike:
         if diagnosis.findings and len(diagnoses) > 1:
-            yield Heading(_verdict_line(diagnosis))
+            yield Heading(_verdict_line(diagnosis, *others))
         for finding in diagnosis.findings:
             if finding.level is not Level.NOTE or verbose:
                 is_short = finding.level is not Level.ERROR and not verbose
                 yield finding_item(finding) if is_short else finding_with_evidence(finding)
         if not verbose:
             yield from hidden_notes(_count(diagnosis, Level.NOTE))
+
+
+def _alike(diagnoses: Sequence[Diagnosis]) -> list[list[Diagnosis]]:
+    """Diagnoses whose findings are the same sentences, but for the group's name."""
+    alike: dict[tuple[object, ...], list[Diagnosis]] = {}
+    for one in diagnoses:
+        name = f" {in_shell(one.group)}"
+        key = (
+            (
+                finding.level,
+                finding.rule,
+                *(text.replace(name, "\0") for text in (finding.message, finding.remedy)),
+            )
+            for finding in one.findings
+        )
+        alike.setdefault(tuple(key), []).append(one)
+    return list(alike.values())
 
 
 def finding_with_evidence(finding: Finding, *details: str, source: str = "") -> Item:
@@ -256,12 +275,14 @@ def _rules(diagnosis: Diagnosis) -> str:
     return first_names(list(dict.fromkeys(rules)))
 
 
-def _verdict_line(diagnosis: Diagnosis) -> str:
+def _verdict_line(diagnosis: Diagnosis, *others: Diagnosis) -> str:
     if diagnosis.verdict is Health.OK:
         return f"{diagnosis.group}: no problems found"
     levels = Counter(finding.level for finding in diagnosis.findings)
     counts = [counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
-    return f"{diagnosis.group}: {' and '.join(counts)}"
+    names = first_names([one.group for one in (diagnosis, *others)], what="groups")
+    each = " each; shown for the first" if others else ""
+    return f"{names if others else diagnosis.group}: {' and '.join(counts)}{each}"
 
 
 def _fleet_line(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Text:

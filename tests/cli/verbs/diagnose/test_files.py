@@ -1,5 +1,6 @@
 """`kohort diagnose` of recordings, logs and the sample."""
 
+import json
 from pathlib import Path
 from uuid import UUID
 
@@ -82,3 +83,23 @@ def test_the_topic_id_of_a_commit_proves_that_a_topic_is_new(kohort: Kohort, tmp
     (row,) = answer.rows
     assert (row["GROUP"], row["RULE"], row["LEVEL"]) == ("stale", "topic-recreated", "error")
     assert (answer.status, row["EVIDENCE"]) == (1, "partitions orders-0")
+
+
+def test_the_same_findings_of_many_groups_are_shown_once(kohort: Kohort, tmp_path: Path) -> None:
+    groups = {f"idle-{n}": 5 if n < 5 else 8 for n in range(7)}
+    file = tmp_path / "fleet.json"
+    described = {
+        name: {"type": "classic", "state": "Empty", "offsets": {"orders": {0: {"offset": offset}}}}
+        for name, offset in groups.items()
+    }
+    orders = {"partitions": 1, "end_offsets": {0: 9}}
+    file.write_text(json.dumps({"kohort": 1, "topics": {"orders": orders}, "groups": described}))
+    text = kohort.quick("diagnose --all-groups --snapshot", file).succeeded().stdout
+    assert "\nidle-0 and 4 more  warning        0          1  stopped\n" in text
+    assert "\nidle-0, idle-1, idle-2 and 2 more groups: 1 warning each; shown for the first\n" in text
+    assert "\nidle-5, idle-6: 1 warning each; shown for the first\n" in text
+    assert text.count("WARNING stopped") == 2
+    whole = kohort.quick("diagnose --all-groups --verbose --snapshot", file).succeeded().stdout
+    assert whole.count("WARNING stopped") == whole.count(": 1 warning\n") == len(groups)
+    listed = kohort.quick("diagnose --all-groups -o json --snapshot", file).succeeded().document["groups"]
+    assert [(row["group"], len(row["findings"])) for row in listed] == [(name, 1) for name in groups]
