@@ -40,16 +40,11 @@ interval counts as caught up (`catch_up_s` 0).
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
-from functools import lru_cache
-from itertools import pairwise
-from operator import lt, sub
+from operator import gt
 from typing import Final, NamedTuple
 
-from groups.commits import TopicCommits
-from groups.lag import NextRecord, PartitionLag, partition_lags
-from groups.model import Group, Topic, logs_of
+from groups.lag import PartitionLag
 
 COMMIT_INTERVAL_MS = 5_000  # the default interval at which consumers commit (`auto.commit.interval.ms`)
 STILL_INTERVALS = 3  # commit intervals without a move before it is stalled or stopped
@@ -131,116 +126,18 @@ class GroupProgress(NamedTuple):
     partitions: Mapping[tuple[str, int], PartitionProgress]
 
 
-class OffsetsSeen(NamedTuple):
-    """The offsets of a group, and of the topics it reads, at one moment."""
-
-    at_ms: int
-    group: Group
-    topics: Mapping[str, Topic]
-    waiting_since_ms: Mapping[tuple[str, int], int | None] = {}  # None: only markers
-    next_records: Mapping[tuple[str, int], NextRecord] = {}
-
-
-def progress_of(
-    seen: Sequence[OffsetsSeen], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
-) -> GroupProgress:
-    """The progress of the partitions in the last of the moments, the oldest first."""
-    still = _still(seen, commit_interval_ms)
-    rest = seen
-    if still:  # most groups of a fleet; only partitions that were examined are judged one by one
-        numbers: dict[str, list[int]] = {topic: [] for topic, _ in still}
-        for topic, number in sorted({place for one in seen for place in _examined(one)} & still.keys()):
-            numbers[topic].append(number)
-        rest = [one._replace(group=_with_only(one.group, numbers)) for one in seen]
-    rows = _each_progress([readings_of(one) for one in rest], commit_interval_ms)
-    partitions = {**still, **rows}
-    if still and rows.keys() - still.keys():
-        partitions = dict(sorted(partitions.items()))
-    return _of_group(partitions)
-
-
-def _examined(seen: OffsetsSeen) -> Iterable[tuple[str, int]]:
-    return (*seen.waiting_since_ms, *seen.next_records)
-
-
-def _with_only(group: Group, numbers: Mapping[str, Sequence[int]]) -> Group:
-    """The group with these commits of the topics, and all of others."""
-    offsets = {
-        topic: {number: commits[number] for number in numbers[topic]} if topic in numbers else commits
-        for topic, commits in (group.offsets or {}).items()
-    }
-    return replace(group, offsets=offsets)
-
-
-def _still(seen: Sequence[OffsetsSeen], commit_interval_ms: int) -> dict[tuple[str, int], PartitionProgress]:
-    """By columns, a topic at a time, for groups without members: nothing moved in any of its partitions. Then the
-    progress depends on the lag, and on its size only as far as it is less than `FEW_RECORDS`."""
-    if len(seen) < 2 or any(one.group.members for one in seen):
-        return {}
-    partitions: dict[tuple[str, int], PartitionProgress] = {}
-    times = tuple(one.at_ms for one in seen)
-    for topic in sorted(seen[-1].group.offsets or {}):
-        columns = _unmoved([(one.group.offsets or {}).get(topic) for one in seen], seen, topic)
-        if columns is not None:
-            numbers, lags = columns
-            few = [_of_still(max(min(lag, FEW_RECORDS + 1), 0), times, commit_interval_ms) for lag in lags]
-            partitions |= {
-                (topic, number): PartitionProgress(one.verdict, lag, *one[2:])
-                for number, lag, one in zip(numbers, lags, few, strict=True)
-            }
-    return partitions
-
-
-def _unmoved(
-    commits: Sequence[object], seen: Sequence[OffsetsSeen], topic: str
-) -> tuple[Sequence[int], Sequence[int]] | None:
-    """The partitions and their lags; None if an offset or a log has moved, is not known, or was deleted unread."""
-    columns = []
-    for one, committed in zip(seen, commits, strict=True):
-        if not isinstance(committed, TopicCommits):
-            return None
-        numbers, offsets = committed.offsets()
-        logs = logs_of(one.topics, topic)
-        columns.append((numbers, offsets, [*map(logs.start.get, numbers)], [*map(logs.end.get, numbers)]))
-    numbers, offsets, starts, ends = columns[-1]
-    if any(one != columns[-1] for one in columns) or min(offsets, default=0) < 0:
-        return None
-    known_starts, known_ends = ([at for at in column if at is not None] for column in (starts, ends))
-    is_known = len(known_starts) == len(known_ends) == len(numbers)
-    if not is_known or any(map(lt, offsets, known_starts)):
-        return None
-    return numbers, [*map(sub, known_ends, offsets)]
-
-
-@lru_cache(maxsize=64)
-def _of_still(lag: int, times: tuple[int, ...], commit_interval_ms: int) -> PartitionProgress:
-    readings = [Reading(at_ms, 0, lag, lag, 0) for at_ms in times]
-    return partition_progress(readings, commit_interval_ms=commit_interval_ms)
-
-
-def readings_of(seen: OffsetsSeen) -> dict[tuple[str, int], Reading]:
-    """Readings of owned or committed partitions that members read."""
-    rows = partition_lags(seen.group, seen.topics)
-    if seen.next_records:
-        rows = [row._replace(next_record=seen.next_records.get((row.topic, row.partition))) for row in rows]
-    return readings_of_rows(seen.at_ms, rows, seen.topics, seen.waiting_since_ms)
-
-
 def readings_of_rows(
     at_ms: int,
     rows: Iterable[PartitionLag],
-    topics: Mapping[str, Topic],
     waiting_since_ms: Mapping[tuple[str, int], int | None] | None = None,
 ) -> dict[tuple[str, int], Reading]:
-    """Like `readings_of`, for partitions whose lag is already computed."""
+    """Readings of owned or committed partitions that members read; None in `waiting_since_ms`: only markers."""
     waiting = waiting_since_ms or {}
     readings: dict[tuple[str, int], Reading] = {}
     for row in rows:
         if not row.is_subscribed:
             continue
-        topic = topics.get(row.topic)
-        starts = (topic.start_offsets if topic is not None else None) or {}
-        partition = row.topic, row.partition
+        partition = row[:2]
         committed = row.committed if row.committed is not None and row.committed >= 0 else None
         age_ms = None if row.next_record is None else row.next_record.age_ms(at_ms)
         readings[partition] = Reading(
@@ -248,7 +145,7 @@ def readings_of_rows(
             committed,
             row.end,
             0 if partition in waiting and waiting[partition] is None else row.unread,
-            starts.get(row.partition),
+            row.log_start,
             row.member is not None,
             waiting.get(partition),
             row.last_commit_ms,
@@ -261,29 +158,25 @@ def group_progress(
     readings: Sequence[Mapping[tuple[str, int], Reading]], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
 ) -> GroupProgress:
     """The progress of the partitions in the last of the readings, which must be in ascending order of time."""
-    return _of_group(_each_progress(readings, commit_interval_ms))
-
-
-def _each_progress(
-    readings: Sequence[Mapping[tuple[str, int], Reading]], commit_interval_ms: int
-) -> dict[tuple[str, int], PartitionProgress]:
     partitions = {}
     for place in readings[-1] if readings else {}:
         of_place = [reading[place] for reading in readings if place in reading]
         partitions[place] = partition_progress(of_place, commit_interval_ms=commit_interval_ms)
-    return partitions
+    return progress_in(partitions)
 
 
-def _of_group(partitions: Mapping[tuple[str, int], PartitionProgress]) -> GroupProgress:
-    known = partitions.values()
-    verdicts = {one.verdict for one in known if one.verdict is not None}
-    lags = [max(one.lag, 0) for one in known if one.lag is not None]
+def progress_in(partitions: Mapping[tuple[str, int], PartitionProgress]) -> GroupProgress:
+    """The progress of a group, of that in its partitions."""
+    if not partitions:
+        return GroupProgress(None, None, None, None, None, partitions)
+    verdicts, lags, _, committed, produced, catch_up, *_ = zip(*partitions.values(), strict=True)
+    known = [max(lag, 0) for lag in lags if lag is not None]
     return GroupProgress(
-        verdict=max(verdicts, key=_BY_SEVERITY.index, default=None),
-        lag=sum(lags) if lags else None,
-        committed_per_s=_sum(one.committed_per_s for one in known),
-        produced_per_s=_sum(one.produced_per_s for one in known),
-        catch_up_s=max((one.catch_up_s for one in known if one.catch_up_s is not None), default=None),
+        verdict=max({*verdicts} - {None}, key=_BY_SEVERITY.index, default=None),
+        lag=sum(known) if known else None,
+        committed_per_s=_sum(committed),
+        produced_per_s=_sum(produced),
+        catch_up_s=max((time_s for time_s in catch_up if time_s is not None), default=None),
         partitions=partitions,
     )
 
@@ -329,7 +222,7 @@ def partition_progress(
         0.0 if lag <= in_interval else _time_to_meet_s(lag, committed_per_s, produced_per_s),
         still_ms,
         overtaken_s,
-        sum(after < before for before, after in pairwise(offsets)),
+        sum(map(gt, offsets, offsets[1:])),
         trend,
         last.age_s,
     )

@@ -83,7 +83,7 @@ def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_m
         return replace(before, observations=kept, progress=None, diagnosis=diagnosis, totals=totals)
     readings = (
         *_within(before.readings, at_ms, WINDOW_MS),
-        (at_ms, readings_of_rows(at_ms, seen.rows, reading.topics)),
+        (at_ms, readings_of_rows(at_ms, seen.rows)),
     )
     progress = group_progress([of_poll for _, of_poll in readings]) if len(readings) > 1 else None
     return PolledHistory(

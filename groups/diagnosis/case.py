@@ -61,17 +61,17 @@ class DiagnosisCase:
     labels: Mapping[str, str]  # labels of members, including those that left, by id
     progress: GroupProgress  # the progress of its partitions, over the observations that show its offsets
 
+    @cached_property
+    def seen(self) -> Sequence[tuple[Observation, model.Group]]:
+        return [(seen, seen.group) for seen in self.observations if seen.group is not None]
+
     @property
-    def seen(self) -> Iterator[tuple[Observation, model.Group]]:
-        return ((seen, seen.group) for seen in self.observations if seen.group is not None)
-
-    @cached_property
     def last(self) -> Observation:
-        return [observation for observation, _ in self.seen][-1]
+        return self.seen[-1][0]
 
-    @cached_property
+    @property
     def group(self) -> model.Group:
-        return [group for _, group in self.seen][-1]
+        return self.seen[-1][1]
 
     @cached_property
     def offsets(self) -> model.Offsets:
@@ -165,7 +165,7 @@ class Need(Enum):
 
 
 _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
-    Need.TWO_OBSERVATIONS: lambda case: sum(1 for _ in case.seen) > 1,
+    Need.TWO_OBSERVATIONS: lambda case: len(case.seen) > 1,
     Need.MEMBERS: lambda case: all(member.owned is not None for member in case.group.members),
     Need.TOPICS: lambda case: any(observation.topics is not None for observation in case.observations),
     Need.MISSING_TOPICS: lambda case: case.missing_topics is not None,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 from groups.diagnosis import (
     assignments,
@@ -16,7 +17,8 @@ from groups.diagnosis import (
 )
 from groups.diagnosis.case import DiagnosisCase, DiagnosisRule, Need, Observation, Thresholds
 from groups.findings import Finding, Level, worst_first
-from groups.progress import GroupProgress, OffsetsSeen, progress_of
+from groups.offsets_progress import OffsetsAt, progress_of
+from groups.progress import GroupProgress
 from groups.times import duration_text
 from groups.waits import labels_of
 
@@ -100,11 +102,11 @@ def diagnose(
     is_seen = any(observation.group is not None for observation in observations)
     labels: dict[str, str] = {}
     for observation in observations:
-        if observation.group is not None:
+        if observation.group is not None and observation.group.members:
             labels |= labels_of(observation.group)
     if progress is None:
         seen = [
-            OffsetsSeen(one.at_ms, one.group, one.topics, one.waiting_since_ms, one.next_records)
+            OffsetsAt(one.at_ms, one.group, one.topics, one.waiting_since_ms, one.next_records)
             for one in observations
             if one.group is not None and one.group.offsets is not None and one.topics is not None
         ]
@@ -112,12 +114,13 @@ def diagnose(
     case = DiagnosisCase(
         observations=tuple(observations), thresholds=thresholds, labels=labels, progress=progress
     )
+    is_met = cache(lambda need: need.is_met(case))
     findings: list[Finding] = []
     missing: dict[tuple[str, int | None], list[str]] = {}
     for each_rule in rules:
         if not (each_rule.applies(case.group) if is_seen else each_rule.of_unread):
             continue
-        lacking = next((need for need in each_rule.needs if not need.is_met(case)), None)
+        lacking = next((need for need in each_rule.needs if not is_met(need)), None)
         if lacking is not None:
             missing.setdefault((lacking.value, None), []).append(each_rule.name)
             continue

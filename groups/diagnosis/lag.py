@@ -56,9 +56,8 @@ def overtaken(case: DiagnosisCase) -> Iterator[Finding]:
         partition: one.overtaken_s
         for partition, one in case.progress.partitions.items()
         if one.overtaken_s is not None
-        and 0
-        < one.overtaken_s
-        < min(DAY_MS / 1000, progress.NEVER if one.catch_up_s is None else one.catch_up_s)
+        and 0 < one.overtaken_s < DAY_MS / 1000
+        and (one.catch_up_s is None or one.overtaken_s < one.catch_up_s)
     }
     if not lost:
         return

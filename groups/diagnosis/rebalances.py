@@ -32,6 +32,8 @@ _OWN_TURN = (WaitKind.REVOKE, WaitKind.REJOIN, WaitKind.ASSIGN, WaitKind.RETURN,
 
 def awaited(case: DiagnosisCase) -> list[BlockingMember]:
     """Those that the newest rebalance waits for, most blocking first; PreparingRebalance: all that may be."""
+    if not case.group.members:
+        return []
     kinds = (*_OWN_TURN, WaitKind.MAYBE_REJOIN)
     observations = [(seen.at_ms, waits_of(group)) for seen, group in case.seen]
     blocking: list[BlockingMember] = []

@@ -15,7 +15,7 @@ from groups.lag import (
     with_next_records,
 )
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Subscription, Topic
-from groups.progress import OffsetsSeen, readings_of
+from groups.offsets_progress import OffsetsAt, readings_of
 
 NOW_MS = 1_767_225_600_000
 OLD_MS = NOW_MS - 86_400_000
@@ -106,7 +106,7 @@ def test_a_topic_that_no_member_reads_is_not_judged(
     records = {("newt", 0): {38: NextRecord(38, NOW_MS - 10)}, ("oldt", 0): {10: NextRecord(10, OLD_MS)}}
     rows = with_next_records(partition_lags(group, topics), records, NOW_MS)
     assert {row.topic: row.lag for row in rows} == {"newt": 2, "oldt": 30}  # as Kafka's tool
-    assert {topic for topic, _ in readings_of(OffsetsSeen(NOW_MS, group, topics))} == judged
+    assert {topic for topic, _ in readings_of(OffsetsAt(NOW_MS, group, topics))} == judged
     assert longest_lag_ms(rows) == (10 if judged == {"newt"} else NOW_MS - OLD_MS)
 
 

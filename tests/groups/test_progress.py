@@ -1,8 +1,17 @@
 """Rates, times and verdicts out of readings; each rule of `groups.progress` with its near misses."""
 
-import pytest
+from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groups.commits import TopicCommits
+from groups.lag import NextRecord
+from groups.model import Group, GroupState, GroupType, Topic, TopicPartition
+from groups.offsets_progress import OffsetsAt, progress_of
 from groups.progress import NEVER, BurrowVerdict, PartitionProgress, Reading, Trend, partition_progress
+from tests.groups.diagnosis.groups import START_MS
 
 
 def readings(
@@ -122,3 +131,49 @@ def test_when_the_log_start_passes_the_committed_offset() -> None:
     assert partition_progress([first, last]).overtaken_s == NEVER
     assert partition_progress([first, last._replace(start=None)]).overtaken_s is None
     assert partition_progress([first, last._replace(start=120)]).overtaken_s == 0
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 40),  # the committed offset
+        st.integers(-3, 25),  # its lag
+        st.sampled_from([0, 0, 0, 30]),  # the log start
+        st.sampled_from([0, 0, 0, 1, 9]),  # how far it moves, and the end with it
+        st.sampled_from([None, None, -2, 0, 1, "none", "limit"]),  # where the next record was found
+        st.sampled_from([None, None, -60_000, 500]),  # since when records wait
+    ),
+    max_size=12,
+)
+
+
+@given(ROWS, ROWS, st.booleans(), st.sampled_from([2, 3]))
+def test_columns_show_the_progress_that_the_readings_of_each_partition_do(
+    orders: list[tuple[Any, ...]], payments: list[tuple[Any, ...]], still: bool, count: int
+) -> None:
+    by_topic = {
+        "orders": orders,
+        "payments": [(*row[:3], 0, *row[4:]) for row in payments] if still else payments,
+    }
+    moments: dict[bool, list[OffsetsAt]] = {True: [], False: []}
+    for at in range(count):
+        offsets: dict[str, TopicCommits] = {}
+        topics: dict[str, Topic] = {}
+        waiting: dict[TopicPartition, int | None] = {}
+        records: dict[TopicPartition, NextRecord] = {}
+        for topic, rows in by_topic.items():
+            positions = [row[0] + at * row[3] for row in rows]
+            numbers, blank = range(len(rows)), [""] * len(rows)
+            offsets[topic] = TopicCommits(numbers, positions, [-1] * len(rows), blank)
+            ends = {n: position + rows[n][1] for n, position in enumerate(positions)}
+            starts = {n: row[2] for n, row in enumerate(rows)}
+            topics[topic] = Topic(name=topic, partitions=len(rows), start_offsets=starts, end_offsets=ends)
+            for n, row in enumerate(rows):
+                if at == count - 1 and row[4] is not None:
+                    found = positions[n] + row[4] if isinstance(row[4], int) else None
+                    records[topic, n] = NextRecord(found, START_MS - 9_000, is_unknown=row[4] == "limit")
+                    waiting[topic, n] = None if row[5] is None else START_MS + row[5]
+        for columns, known in moments.items():
+            commits = offsets if columns else {topic: dict(of) for topic, of in offsets.items()}
+            group = Group(id="g", type=GroupType.CLASSIC, state=GroupState.EMPTY, offsets=commits)
+            known.append(OffsetsAt(START_MS + 6_000 * at, group, topics, waiting, records))
+    assert progress_of(moments[True]) == progress_of(moments[False])

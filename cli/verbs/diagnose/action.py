@@ -1,5 +1,6 @@
 """Observe groups, diagnose them, and show verdicts, errors in full, shortened warnings, and notes if requested."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -247,21 +248,24 @@ def _blocks(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Iterator[Block]
             yield from hidden_notes(_count(diagnosis, Level.NOTE))
 
 
+ALONE = 20  # as many groups with the same findings are shown one by one
+_FIGURE = re.compile(r"\d[\d.,]*")
+
+
 def _alike(diagnoses: Sequence[Diagnosis]) -> list[list[Diagnosis]]:
-    """Diagnoses whose findings are the same sentences, but for the group's name."""
-    alike: dict[tuple[object, ...], list[Diagnosis]] = {}
-    for one in diagnoses:
-        name = f" {in_shell(one.group)}"
-        key = (
-            (
-                finding.level,
-                finding.rule,
-                *(text.replace(name, "\0") for text in (finding.message, finding.remedy)),
-            )
-            for finding in one.findings
-        )
-        alike.setdefault(tuple(key), []).append(one)
+    """The groups, each alone; or together, if there are many with the same findings but for their names and figures."""
+    keys = list(map(_sentences, diagnoses))
+    counts = Counter(keys)
+    alike: dict[object, list[Diagnosis]] = {}
+    for one, sentences in zip(diagnoses, keys, strict=True):
+        alike.setdefault(sentences if counts[sentences] > ALONE else one.group, []).append(one)
     return list(alike.values())
+
+
+def _sentences(diagnosis: Diagnosis) -> tuple[str, ...]:
+    name = f" {in_shell(diagnosis.group)}"
+    texts = (f"{one.level.value} {one.rule}: {one.message} {one.remedy}" for one in diagnosis.findings)
+    return tuple(_FIGURE.sub("0", text.replace(name, "")) for text in texts)
 
 
 def finding_with_evidence(finding: Finding, *details: str, source: str = "") -> Item:

@@ -12,7 +12,7 @@ from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import diagnose
 from groups.lag import partition_lags, with_next_records
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Problem, Topic
-from groups.progress import OffsetsSeen, progress_of
+from groups.offsets_progress import OffsetsAt, progress_of
 from tests.cli.verbs.exporter.scrapes import Figures
 
 EVERY_MS = 30_000
@@ -108,7 +108,7 @@ def test_findings_equal_those_of_diagnose_over_whole_observations(interval_ms: i
         assert shown.diagnosis is not None
         assert shown.diagnosis.findings == diagnosis.findings
         seen = [(look.at_ms, look.group, look.topics or {}) for look in whole if look.group is not None]
-        rates = progress_of([OffsetsSeen(*parts) for parts in seen])
+        rates = progress_of([OffsetsAt(*parts) for parts in seen])
         assert shown.progress == rates._replace(partitions={})
 
 
