@@ -1,22 +1,14 @@
 """The lag of whole groups, in records and in time, and of all of them: `--lag` of `kohort list`."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cli.render.cells import Cell, Duration
 from cli.sources.source import ReadResult, Source
-from cli.verbs.describe.offsets import Totals
 from groups.commits import unreadable
 from groups.counts import counted, first_names
-from groups.lag import (
-    PartitionLag,
-    each_once,
-    partition_lags,
-    topics_with_offsets,
-    unread_offsets,
-    with_next_records,
-)
+from groups.lag import LagColumns, LagSums, lag_columns, topics_with_offsets, unread_offsets
 from groups.model import Cause, Group
 from groups.times import duration_text
 
@@ -28,26 +20,26 @@ _NAMED = 5
 class GroupLag:
     """Sums over the partitions that a group owns or has committed to, or over those of several groups."""
 
-    totals: Totals
+    sums: LagSums
     without_offset: int | None  # Partitions without a committed offset; None: offsets could not be read
 
     @property
     def partitions(self) -> int | None:
         """Their number, which is not known if offsets could not be read."""
-        return None if self.without_offset is None else self.totals.partitions
+        return None if self.without_offset is None else self.sums.partitions
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        longest_ms = self.totals.longest_ms
+        longest_ms = self.sums.longest.ms
         longest = None if longest_ms is None else Duration(longest_ms)
-        return self.totals.lag, longest, self.partitions, self.without_offset
+        return self.sums.lag, longest, self.partitions, self.without_offset
 
     @property
     def data(self) -> dict[str, object]:
-        longest_ms = self.totals.longest_ms
+        longest_ms = self.sums.longest.ms
         return {
-            "lag": self.totals.lag,
-            "lag_unknown": self.totals.unknown,
+            "lag": self.sums.lag,
+            "lag_unknown": self.sums.unknown,
             "lag_s": None if longest_ms is None else longest_ms / 1000,
             "partitions": self.partitions,
             "without_offset": self.without_offset,
@@ -70,10 +62,10 @@ class GroupLags:
     @property
     def total_text(self) -> str:
         """`Total of 3 groups: lag 1,200, longest 5 min, 40 partitions, 2 without offset.`"""
-        totals, without = self.total.totals, self.total.without_offset
+        totals, without = self.total.sums, self.total.without_offset
         parts = [f"lag {'unknown' if totals.lag is None else format(totals.lag, ',')}"]
-        if totals.longest_ms is not None:
-            parts.append(f"longest {duration_text(totals.longest_ms)}")
+        if totals.longest.ms is not None:
+            parts.append(f"longest {duration_text(totals.longest.ms)}")
         parts.append(counted(totals.partitions, "partition"))
         parts += [f"{without:,} without offset"] if without else []
         other = totals.unknown - (without or 0)
@@ -87,17 +79,21 @@ def read_lags(source: Source, described: ReadResult[Group], *, only_with_lag: bo
     groups = described.items
     logs = source.topics(topics_with_offsets(groups), end_offsets=True, start_offsets=True)
     topics = {topic.name: topic for topic in logs.items}
-    unread = source.next_records(unread_offsets(each_once(partition_lags(group, topics)) for group in groups))
+    unread = source.next_records(
+        unread_offsets(columns for group in groups for columns in lag_columns(group, topics, once=True))
+    )
     now_ms = time.time_ns() // 1_000_000
-    by_group, total, missed, unknown = dict[str, GroupLag](), Totals(), False, 0
+    by_group, total, missed, unknown = dict[str, GroupLag](), LagSums(), False, 0
     for group in groups:
-        rows = with_next_records(each_once(partition_lags(group, topics)), unread.records, now_ms)
-        missed = missed or any(row.lag != 0 for row in rows)
-        if only_with_lag and not any(row.lag for row in rows):
-            unknown += _may_lag(group, rows)
+        columns = [*lag_columns(group, topics, unread.records, now_ms, once=True)]
+        sums = LagSums.over(map(LagSums.of, columns))
+        is_behind = any(any(of_topic.lags) for of_topic in columns)
+        missed = missed or is_behind or sums.unknown > 0
+        if only_with_lag and not is_behind:
+            unknown += group.offsets is None or sums.unknown > 0
             continue
-        lag = by_group[group.id] = _lag_of(group, rows)
-        total = total.with_(lag.totals)
+        by_group[group.id] = GroupLag(sums=sums, without_offset=_without_offset(group, columns))
+        total = total.with_(sums)
     remarks = [unread.remark] if unread.remark is not None and missed else []
     forbidden = [problem for problem in unread.problems if problem.cause is Cause.FORBIDDEN]
     if forbidden:  # The lags are whole without them
@@ -112,18 +108,17 @@ def read_lags(source: Source, described: ReadResult[Group], *, only_with_lag: bo
             described.problems + logs.problems + unread_problems,
         ),
         by_group=by_group,
-        total=GroupLag(totals=total, without_offset=sum(without) if without or not by_group else None),
+        total=GroupLag(sums=total, without_offset=sum(without) if without or not by_group else None),
         remarks=tuple(remarks),
     )
 
 
-def _lag_of(group: Group, rows: Sequence[PartitionLag]) -> GroupLag:
+def _without_offset(group: Group, columns: Iterable[LagColumns]) -> int | None:
     if group.offsets is None:
-        return GroupLag(totals=Totals.of(rows), without_offset=None)
+        return None
     unread = unreadable(group.offsets)
-    without = sum(row.committed is None and (row.topic, row.partition) not in unread for row in rows)
-    return GroupLag(totals=Totals.of(rows), without_offset=without)
-
-
-def _may_lag(group: Group, rows: Sequence[PartitionLag]) -> bool:
-    return group.offsets is None or any(row.lag is None for row in rows)
+    return sum(
+        position is None and (of_topic.topic, number) not in unread
+        for of_topic in columns
+        for number, position in zip(of_topic.numbers, of_topic.commits.positions, strict=True)
+    )

@@ -1,6 +1,6 @@
 """Lag: the number of records that a group has not read, according to one rule for every table, graph and document.
 
-It is Kafka's figure. Whatever is judged uses what can be read instead (`readable`): lag times, progress.
+It is Kafka's figure. Whatever is judged uses what can be read instead (`unread`): lag times, progress.
 
 The lag of a partition is its log end offset less the committed offset. It is unknown if either is unknown or nothing
 is committed (null, or -1 from brokers before 2.1). A lag that the coordinator counts takes precedence: the offset of
@@ -13,21 +13,23 @@ groups.
 What can be read. Not every offset is a record that a consumer gets: records before the log start are deleted,
 transaction markers and the gaps of compaction are no records, records of aborted transactions are not returned to
 consumers with `isolation.level=read_committed`, and records from the last stable offset on not yet. No broker shows
-the isolation level of a consumer, so nothing counts as readable that `read_committed` does not return. `readable`
-computes with offsets alone, which gives bounds; a `NextRecord`, which costs a fetch, shows whether there is a record
-at all. Offsets of a log are its start, last stable offset and end (high watermark).
+the isolation level of a consumer, so nothing counts as readable that `read_committed` does not return. Offsets alone
+give bounds; a `NextRecord`, which costs a fetch, shows whether there is a record at all. Offsets of a log are
+its start, last stable offset and end (high watermark).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import repeat
 from typing import NamedTuple, Self, TypeAlias
 
-from groups.commits import commit_columns
-from groups.model import NOTHING_COMMITTED, CommittedOffset, Group, Member, Topic
+from groups.commits import CommittedColumns, Numbers, commit_columns
+from groups.model import NOTHING_COMMITTED, Group, Member, Topic
 from groups.times import duration_text, format_moment
 from groups.use import unsubscribed_topics
 
 CLOCKS_DIFFER_MS = 5_000  # a record may be this much in the future: its producer's clock is ahead
+_UNKNOWN = Topic(name="", partitions=0)
 _FIRST_RELEASE_MS = 1_293_840_000_000  # 2011; earlier times are no times, or seconds
 
 
@@ -63,55 +65,8 @@ class NextRecord(NamedTuple):
         return None
 
 
-class Readable(NamedTuple):
-    """What a consumer can read of a partition from a committed offset. None means unknown."""
-
-    lost: int | None = None  # the number of offsets that were deleted unread: they are below the log start
-    most: int | None = None  # left to read; 0 is exact, others include markers, gaps and aborted records
-    least: int = 0  # the number of records that are certain: a record was found, or none
-    held: int | None = None  # how many of `most` wait, with `read_committed`, for a transaction's end
-    aborted: int = 0  # records of aborted transactions before the first unread record, or the end
-
-    @property
-    def is_held(self) -> bool:
-        """Whether everything that is left waits for the end of an open transaction."""
-        return bool(self.most) and self.held == self.most
-
-
-def readable(
-    committed: int | None,
-    *,
-    start: int | None,
-    stable: int | None,
-    end: int | None,
-    next_record: NextRecord | None = None,
-) -> Readable:
-    """What can be read from a committed offset; None or a negative offset: nothing is committed."""
-    if committed is None or committed < 0:
-        return Readable()
-    lost = None if start is None else max(0, start - committed)
-    position = committed + (lost or 0)
-    if end is None:
-        return Readable(lost)
-    aborted = 0
-    if next_record is not None:
-        aborted = next_record.aborted
-        if next_record.offset is None and not next_record.is_unknown:
-            return Readable(lost, 0, 0, 0, aborted)
-        position = max(position, next_record.offset or next_record.searched_to or 0)
-    most = max(0, end - position)
-    held = None if stable is None else max(0, end - max(position, stable))
-    is_certain = next_record is not None and next_record.offset is not None
-    return Readable(lost, most, int(is_certain and most > 0), held, aborted)
-
-
+Number: TypeAlias = int | None
 NextRecords: TypeAlias = Mapping[tuple[str, int], Mapping[int, NextRecord]]  # by partition and offset asked
-
-
-def lag_of(committed: CommittedOffset | None, end: int | None) -> int | None:
-    if committed is None:
-        return None
-    return records_between(committed.offset, end) if committed.lag is None else committed.lag
 
 
 def records_between(offset: int | None, end: int | None) -> int | None:
@@ -120,8 +75,13 @@ def records_between(offset: int | None, end: int | None) -> int | None:
 
 
 def total_lag(lags: Iterable[int | None]) -> int | None:
-    known = [lag for lag in lags if lag is not None]
-    return sum(max(lag, 0) for lag in known) if known else None
+    return _known(sum, [lag if lag is None or lag > 0 else 0 for lag in lags])
+
+
+def _known(of: Callable[[list[int]], int], numbers: Iterable[int | None]) -> int | None:
+    """The sum or maximum of those that are known; None: none is."""
+    known = [number for number in numbers if number is not None]
+    return of(known) if known else None
 
 
 class PartitionLag(NamedTuple):
@@ -129,73 +89,112 @@ class PartitionLag(NamedTuple):
 
     topic: str
     partition: int
-    committed: int | None
-    end: int | None
-    lag: int | None
-    leader_epoch: int | None
-    metadata: str | None
     member: Member | None = None
+    is_subscribed: bool = True  # False: it is known that none of the members reads the topic
+    committed: int | None = None
+    counted: int | None = (
+        None  # the lag as the coordinator counts it: `committed` is a share group's start offset
+    )
+    leader_epoch: int | None = None
+    metadata: str | None = None
     last_commit_ms: int | None = None  # when the offset was committed, in ms since 1970
-    lag_ms: int | None = None
-    """The first unread record's age, 0 without one; None: not requested, or a wrong time."""
     log_start: int | None = None  # the offset of the oldest record that is kept
     stable: int | None = None  # the last stable offset
+    end: int | None = None
+    lag: int | None = None
     next_record: NextRecord | None = None  # from the committed offset on; None: not requested
-    is_counted: bool = False  # by the coordinator: `committed` is a share group's start offset
-    is_subscribed: bool = True  # False: it is known that none of the members reads the topic
-
-    @property
-    def readable(self) -> Readable:
-        if self.is_counted:
-            return Readable(most=None if self.lag is None else max(0, self.lag))
-        offsets = {"start": self.log_start, "stable": self.stable, "end": self.end}
-        return readable(self.committed, next_record=self.next_record, **offsets)
+    lag_ms: int | None = None
+    """The first unread record's age, 0 without one; None: not requested, or a wrong time."""
 
     @property
     def lost(self) -> int | None:
         """The number of offsets between the committed offset and the log start, deleted unread; None: not known."""
-        committed, start = self.committed, self.log_start
-        if committed is None or committed < 0 or start is None or self.is_counted:
-            return None
-        return start - committed if start > committed else 0
+        return _lost(self.committed, self.log_start, self.counted)
 
     @property
     def unread(self) -> int | None:
-        """The number to judge by: the lag, unless the log has fewer; None: not known, the search ended early. It is
-        `readable.most`, computed without its other figures: a fleet has millions of rows."""
-        lag, record = self.lag, self.next_record
-        if lag is None or lag <= 0:
-            return lag
-        if record is not None and record.is_unknown:
-            return None
-        committed, end, start = self.committed, self.end, self.log_start
-        if self.is_counted or committed is None or committed < 0 or end is None:
-            return lag
-        if record is not None and record.offset is None:
-            return 0
-        first = max(
-            committed if start is None else start, committed, 0 if record is None else record.offset or 0
-        )
-        return end - first if end > first else 0
+        """The number to judge by: the lag, unless the log has fewer; None: not known, the search ended early."""
+        return _unread(self.lag, self.committed, self.end, self.log_start, self.counted, self.next_record)
 
 
-def partition_lags(group: Group, topics: Mapping[str, Topic]) -> list[PartitionLag]:
-    """In kafka-consumer-groups' order: the member with most partitions first, then those without a member."""
+def _lost(committed: int | None, start: int | None, counted: int | None) -> int | None:
+    if committed is None or committed < 0 or start is None or counted is not None:
+        return None
+    return start - committed if start > committed else 0
+
+
+def _unread(
+    lag: Number, committed: Number, end: Number, start: Number, counted: Number, record: NextRecord | None
+) -> int | None:
+    if lag is None or lag <= 0:
+        return lag
+    if record is not None and record.is_unknown:
+        return None
+    if counted is not None or committed is None or committed < 0 or end is None:
+        return lag
+    if record is not None and record.offset is None:
+        return 0
+    first = max(committed if start is None else start, committed, 0 if record is None else record.offset or 0)
+    return end - first if end > first else 0
+
+
+class LagColumns(NamedTuple):
+    """Partitions of a topic with the same owner, or none, in columns: a fleet has millions. As `PartitionLag`."""
+
+    topic: str
+    numbers: Sequence[int]
+    member: Member | None
+    is_subscribed: bool
+    commits: CommittedColumns
+    starts: Numbers
+    stable: Numbers
+    ends: Numbers
+    lags: Numbers
+    next_records: Sequence[NextRecord | None]
+    lag_ms: Numbers
+    unread: Numbers
+
+    def rows(self) -> Iterator[PartitionLag]:
+        of_all = repeat(self.topic), self.numbers, repeat(self.member), repeat(self.is_subscribed)
+        return map(PartitionLag._make, zip(*of_all, *self.commits, *self[5:-1], strict=False))
+
+
+def lag_columns(
+    group: Group,
+    topics: Mapping[str, Topic],
+    records: NextRecords | None = None,
+    now_ms: int = 0,
+    *,
+    once: bool,
+) -> Iterator[LagColumns]:
+    """In kafka-consumer-groups' order: the member with most partitions first, then those without a member. Lag times
+    are known with the first unread `records` only. `once`: a partition that several members own, as in a share group,
+    is only among those of the first."""
     owners = sorted(
         (member for member in group.members if member.owned),
         key=lambda member: -sum(map(len, (member.owned or {}).values())),
     )
-    rows: list[PartitionLag] = []
     owned: set[tuple[str, int]] = set()
     for member in owners:
         for topic, partitions in sorted((member.owned or {}).items()):
-            rows += _of_topic(group, topics, topic, sorted(partitions), member)
-            owned.update((topic, partition) for partition in partitions)
+            numbers = [number for number in sorted(partitions) if not once or (topic, number) not in owned]
+            owned.update((topic, number) for number in numbers)
+            if numbers:
+                yield _of_topic(group, topics, (topic, numbers, member, True), records, now_ms)
     unsubscribed = unsubscribed_topics(group) or ()
     for topic, committed in sorted((group.offsets or {}).items()):
-        left = [partition for partition in sorted(committed) if (topic, partition) not in owned]
-        rows += _of_topic(group, topics, topic, left, None, is_subscribed=topic not in unsubscribed)
-    return rows
+        numbers = [number for number in sorted(committed) if not owned or (topic, number) not in owned]
+        if numbers:
+            yield _of_topic(group, topics, (topic, numbers, None, topic not in unsubscribed), records, now_ms)
+
+
+def partition_lags(
+    group: Group, topics: Mapping[str, Topic], records: NextRecords | None = None, now_ms: int = 0
+) -> list[PartitionLag]:
+    """As `lag_columns`, in rows."""
+    return [
+        row for columns in lag_columns(group, topics, records, now_ms, once=False) for row in columns.rows()
+    ]
 
 
 def each_once(rows: Iterable[PartitionLag]) -> list[PartitionLag]:
@@ -209,61 +208,35 @@ def each_once(rows: Iterable[PartitionLag]) -> list[PartitionLag]:
 def _of_topic(
     group: Group,
     topics: Mapping[str, Topic],
-    topic: str,
-    partitions: Sequence[int],
-    member: Member | None,
-    *,
-    is_subscribed: bool = True,
-) -> Iterable[PartitionLag]:
-    commits = commit_columns((group.offsets or {}).get(topic, {}), partitions)
-    log = topics.get(topic)
+    of_all: tuple[str, Sequence[int], Member | None, bool],
+    records: NextRecords | None,
+    now_ms: int,
+) -> LagColumns:
+    topic, numbers, _, _ = of_all
+    commits = commit_columns((group.offsets or {}).get(topic, {}), numbers)
+    log = topics.get(topic, _UNKNOWN)
     starts, stable, ends = (
-        [*map((known or {}).get, partitions)]
-        for known in (
-            (None,) * 3 if log is None else (log.start_offsets, log.stable_offsets, log.end_offsets)
-        )
+        [*map((known or {}).get, numbers)]
+        for known in (log.start_offsets, log.stable_offsets, log.end_offsets)
     )
     lags = [
         records_between(offset, end) if counted is None else counted
         for offset, end, counted in zip(commits.positions, ends, commits.lags, strict=True)
     ]
-    return map(
-        PartitionLag._make,
-        zip(
-            repeat(topic),
-            partitions,
-            commits.positions,
-            ends,
-            lags,
-            commits.leader_epochs,
-            commits.metadata,
-            repeat(member),
-            commits.timestamps,
-            repeat(None),  # lag_ms
-            starts,
-            stable,
-            repeat(None),  # next_record
-            [counted is not None for counted in commits.lags],
-            repeat(is_subscribed),
-            strict=False,  # some repeat without an end
-        ),
-    )
-
-
-def with_next_records(rows: Iterable[PartitionLag], records: NextRecords, now_ms: int) -> list[PartitionLag]:
-    """Add the first unread records to the rows, and their ages as lag times."""
-    return [row if row.lag is None else _with_next_record(row, records, now_ms) for row in rows]
-
-
-def _with_next_record(row: PartitionLag, records: NextRecords, now_ms: int) -> PartitionLag:
-    of_partition = records.get((row.topic, row.partition))
-    known = None if of_partition is None or row.committed is None else of_partition.get(row.committed)
-    if known is None:
-        return row._replace(next_record=None, lag_ms=0) if row.unread == 0 else row
-    # Like _replace, which is slower: a fleet has millions of rows.
-    *first, _, start, stable, _, is_counted, is_subscribed = row
-    row = PartitionLag._make((*first, known.age_ms(now_ms), start, stable, known, is_counted, is_subscribed))
-    return row._replace(lag_ms=0) if row.unread == 0 else row
+    next_records: list[NextRecord | None] = [None] * len(numbers)
+    lag_ms: list[int | None] = [None] * len(numbers)
+    if records:
+        next_records = [
+            None if lag is None or position is None else records.get((topic, number), {}).get(position)
+            for number, position, lag in zip(numbers, commits.positions, lags, strict=True)
+        ]
+    unread = [*map(_unread, lags, commits.positions, ends, starts, commits.lags, next_records)]
+    if records is not None:
+        lag_ms = [
+            0 if count == 0 else None if record is None else record.age_ms(now_ms)
+            for record, count in zip(next_records, unread, strict=True)
+        ]
+    return LagColumns(*of_all, commits, starts, stable, ends, lags, next_records, lag_ms, unread)
 
 
 class LongestLag(NamedTuple):
@@ -275,28 +248,16 @@ class LongestLag(NamedTuple):
     is_behind_known: bool = False  # Whether the lag time of any of these is known
 
     @classmethod
-    def of(cls, rows: Iterable[PartitionLag]) -> Self:
-        listed = list(rows)
-        subscribed = [row for row in listed if row.is_subscribed]
-        known_ms, is_behind, is_behind_known = None, False, False
-        for row in subscribed or listed:
-            if row.lag is None:
-                continue
-            time_ms = row.lag_ms
-            if time_ms is not None and (known_ms is None or time_ms > known_ms):
-                known_ms = time_ms
-            if (not is_behind or (time_ms is not None and not is_behind_known)) and row.unread:
-                is_behind = True
-                is_behind_known = is_behind_known or time_ms is not None
-        return cls(bool(subscribed), known_ms, is_behind, is_behind_known)
+    def of(cls, lag_ms: Numbers, unread: Numbers, *, is_subscribed: bool) -> Self:
+        known = [count for count, time_ms in zip(unread, lag_ms, strict=True) if time_ms is not None]
+        return cls(is_subscribed, _known(max, lag_ms), any(unread), any(known))
 
     def with_(self, other: Self) -> Self:
         """The longest of the rows of both."""
         if self.is_subscribed != other.is_subscribed:
             return self if self.is_subscribed else other
-        known = [time_ms for time_ms in (self.known_ms, other.known_ms) if time_ms is not None]
         return self._replace(
-            known_ms=max(known, default=None),
+            known_ms=_known(max, (self.known_ms, other.known_ms)),
             is_behind=self.is_behind or other.is_behind,
             is_behind_known=self.is_behind_known or other.is_behind_known,
         )
@@ -310,21 +271,57 @@ class LongestLag(NamedTuple):
 NO_LAG = LongestLag()
 
 
-def longest_lag_ms(rows: Iterable[PartitionLag]) -> int | None:
-    """The longest known; None if it is not known for any with lag. Topics that no member reads count if alone."""
-    return LongestLag.of(rows).ms
+def longest_lag(rows: Iterable[PartitionLag]) -> LongestLag:
+    """Of the rows of topics that members read, or of all if there are no such topics."""
+    listed = list(rows)
+    subscribed = [row for row in listed if row.is_subscribed]
+    times = [(row.lag_ms, row.unread) for row in subscribed or listed]
+    return LongestLag.of(*zip(*times, strict=True), is_subscribed=bool(subscribed)) if times else NO_LAG
 
 
-def unread_offsets(groups: Iterable[Iterable[PartitionLag]]) -> dict[tuple[str, int], set[int]]:
+class LagSums(NamedTuple):
+    """Sums over partitions. None: not known of any. Lags below 0 count as 0."""
+
+    partitions: int = 0
+    unknown: int = 0  # how many have a lag that is not known
+    lag: int | None = None
+    unread: int | None = None
+    lost: int | None = None
+    last_commit_ms: int | None = None
+    longest: LongestLag = NO_LAG
+
+    @classmethod
+    def of(cls, columns: LagColumns) -> "LagSums":
+        lags, commits = columns.lags, columns.commits
+        return cls(
+            partitions=len(lags),
+            unknown=lags.count(None),
+            lag=total_lag(lags),
+            unread=total_lag(columns.unread),
+            lost=_known(sum, map(_lost, commits.positions, columns.starts, commits.lags)),
+            last_commit_ms=_known(max, commits.timestamps),
+            longest=LongestLag.of(columns.lag_ms, columns.unread, is_subscribed=columns.is_subscribed),
+        )
+
+    def with_(self, other: "LagSums") -> "LagSums":
+        """The sums over the partitions of both."""
+        sums = (_known(sum, both) for both in zip(self[:5], other[:5], strict=True))
+        times = self.last_commit_ms, other.last_commit_ms
+        return LagSums._make((*sums, _known(max, times), self.longest.with_(other.longest)))
+
+    @classmethod
+    def over(cls, sums: Iterable["LagSums"]) -> "LagSums":
+        return reduce(cls.with_, sums, cls())
+
+
+def unread_offsets(columns: Iterable[LagColumns]) -> dict[tuple[str, int], set[int]]:
     offsets: dict[tuple[str, int], set[int]] = {}
-    for rows in groups:
-        for row in rows:
-            if row.committed is not None and (row.unread or 0) > 0:
-                place = row.topic, row.partition
-                if place in offsets:
-                    offsets[place].add(row.committed)
-                else:
-                    offsets[place] = {row.committed}
+    for of_topic in columns:
+        for number, committed, unread in zip(
+            of_topic.numbers, of_topic.commits.positions, of_topic.unread, strict=True
+        ):
+            if committed is not None and unread is not None and unread > 0:
+                offsets.setdefault((of_topic.topic, number), set()).add(committed)
     return offsets
 
 

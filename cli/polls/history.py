@@ -73,7 +73,9 @@ def _only(seen: PolledGroup, reading: PollResult) -> PolledHistory:
 
 
 def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_ms: int) -> PolledHistory:
-    at_ms, observation = reading.at_ms, _observed(seen, reading)
+    at_ms, rows = reading.at_ms, seen.rows
+    seen = replace(seen, make_rows=lambda: rows)
+    observation = _observed(seen, reading)
     observations = (*_recent(before.observations, at_ms, WINDOW_MS), observation)
     totals = reading.totals.get(seen.id, before.totals)
     kept = _recent(observations, at_ms, kept_ms)

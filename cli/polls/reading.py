@@ -1,7 +1,10 @@
 """A poll: the facts that it reads of groups, with the first unread records as long as these are known."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from typing import Self
 
 from cli.sources.source import Source
 from groups import lag
@@ -26,12 +29,45 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolledGroup:
-    """A group of a poll. `group` is None, and `rows` are empty, if it could not be read at all."""
+    """A group of a poll. `group` is None, and there are no sums and rows, if it could not be read at all."""
 
     id: str
     group: Group | None = None
-    rows: Sequence[lag.PartitionLag] = ()
+    make_rows: Callable[[], Sequence[lag.PartitionLag]] = tuple
+    topics: Mapping[str, lag.LagSums] = field(default_factory=dict)  # Sums by topic
+    read: lag.LagSums = field(default_factory=lag.LagSums)  # Over topics that members read
+    others: lag.LagSums = field(
+        default_factory=lag.LagSums
+    )  # Over topics of which it is known that no member reads them
     error: str | None = None  # Kafka's name of the error if it could not be read completely
+
+    @property
+    def rows(self) -> Sequence[lag.PartitionLag]:
+        """Made whenever they are asked for: those of all groups take much more memory than their offsets."""
+        return self.make_rows()
+
+    @classmethod
+    def of(
+        cls, group: Group, columns: Callable[..., Iterable[lag.LagColumns]], error: str | None = None
+    ) -> Self:
+        """`columns(once=…)` are those of the partitions to show, as `lag_columns`."""
+        topics: dict[str, lag.LagSums] = {}
+        both = {True: lag.LagSums(), False: lag.LagSums()}
+        for of_topic in columns(once=True):
+            sums = lag.LagSums.of(of_topic)
+            topics[of_topic.topic] = topics.get(of_topic.topic, lag.LagSums()).with_(sums)
+            both[of_topic.is_subscribed] = both[of_topic.is_subscribed].with_(sums)
+        return cls(
+            id=group.id,
+            group=group,
+            make_rows=lambda: lag.each_once(
+                row for of_topic in columns(once=False) for row in of_topic.rows()
+            ),
+            topics=topics,
+            read=both[True],
+            others=both[False],
+            error=error,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +168,15 @@ def read_chosen(
     read = source.topics(topics_named, end_offsets=True, start_offsets=True, stable_offsets=True)
     topics = {topic.name: topic for topic in read.items}
     unread_topics = frozenset(name for problem in read.problems for name in problem.topics)
-    rows = {name: _rows(group, topics, scope) for name, group in groups.items()}
-    records, untimed, left_out = lag_times.of(source, lag.unread_offsets(rows.values()), topics)
+
+    def columns(
+        group: Group, records: lag.NextRecords | None = None, at_ms: int = 0, *, once: bool = True
+    ) -> Iterator[lag.LagColumns]:
+        of_all = lag.lag_columns(group, topics, records, at_ms, once=once)
+        return (one for one in of_all if scope.topics is None or scope.topics(one.topic))
+
+    unread = lag.unread_offsets(chain.from_iterable(map(columns, groups.values())))
+    records, untimed, left_out = lag_times.of(source, unread, topics)
     at_ms = now_ms()
     names_of_all = None
     if scope.is_live and any(map(has_regexes, groups.values())):
@@ -142,12 +185,9 @@ def read_chosen(
     return PollResult(
         at_ms=at_ms,
         groups={
-            name: PolledGroup(
-                id=name,
-                group=groups.get(name),
-                rows=lag.with_next_records(rows.pop(name, ()), records, at_ms),  # Not held twice
-                error=errors.get(name),
-            )
+            name: PolledGroup.of(group, partial(columns, group, records, at_ms), errors.get(name))
+            if (group := groups.get(name)) is not None
+            else PolledGroup(id=name, error=errors[name])
             for name in sorted(groups.keys() | errors.keys())
         },
         topics=topics,
@@ -156,11 +196,6 @@ def read_chosen(
         problems=(*problems, *uncommitted, *read.problems, *untimed),
         lag_times_left_out=left_out,
     )
-
-
-def _rows(group: Group, topics: Mapping[str, Topic], scope: Scope) -> list[lag.PartitionLag]:
-    rows = lag.each_once(lag.partition_lags(group, topics))
-    return [row for row in rows if scope.topics is None or scope.topics(row.topic)]
 
 
 def _errors(problems: Iterable[Problem], groups: Mapping[str, Group]) -> dict[str, str]:

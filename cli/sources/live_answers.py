@@ -276,7 +276,7 @@ def _answered(answer: Any) -> set[tuple[str, int]]:
 def next_records(client: KafkaClient, requested: Mapping[tuple[str, int], Collection[int]]) -> FoundRecords:
     """The first records at or after the offsets; offsets that could not be read are problems."""
     from groups.lag import NextRecord
-    from wire.client.first_records import NoRecord, first_records
+    from wire.client.first_records import first_records
 
     answers = first_records(client, requested)
     failed = [(key, failure) for key, failure in answers.failed.items()]
@@ -286,12 +286,8 @@ def next_records(client: KafkaClient, requested: Mapping[tuple[str, int], Collec
         for offset, record in records.items():
             if isinstance(record, Failure):
                 failed.append((key, record))
-            elif isinstance(record, NoRecord):
-                known[offset] = NextRecord(
-                    None, None, record.aborted, searched_to=record.searched_to, is_unknown=record.at_limit
-                )
             else:
-                known[offset] = NextRecord(record.offset, record.timestamp_ms, record.aborted)
+                known[offset] = NextRecord(*record)
     problems = (_time_problem(topic, partition, failure) for (topic, partition), failure in failed)
     return FoundRecords(records=by_partition, problems=tuple(dict.fromkeys(problems)))
 

@@ -11,7 +11,7 @@ from groups import model
 from groups.commits import known_offsets, timed_commits
 from groups.counts import first_names
 from groups.findings import Finding, Level, finding
-from groups.lag import NextRecord, readable, records_between
+from groups.lag import NextRecord, records_between
 from groups.progress import COMMIT_INTERVAL_MS, GroupProgress
 from groups.settings import OFFSETS_RETENTION
 
@@ -274,5 +274,11 @@ def waits_for_transaction(case: DiagnosisCase, partition: model.TopicPartition) 
 
 def is_held(log: model.LogOffsets, committed: int | None, next_record: NextRecord | None) -> bool:
     """Whether everything that can be read from a committed offset waits for the end of an open transaction."""
-    start, stable, end = log
-    return readable(committed, start=start, stable=stable, end=end, next_record=next_record).is_held
+    if committed is None or committed < 0 or log.stable is None or log.end is None:
+        return False
+    position = max(committed, log.start or 0)
+    if next_record is not None:
+        if next_record.offset is None and not next_record.is_unknown:
+            return False
+        position = max(position, next_record.offset or next_record.searched_to or 0)
+    return log.stable <= position < log.end

@@ -1,20 +1,32 @@
 """What a consumer can read from a committed offset, and what is known of it: exact, bounded, or unknown."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groups.diagnosis.case import is_held
 from groups.lag import (
+    LagSums,
     NextRecord,
     PartitionLag,
-    Readable,
-    longest_lag_ms,
+    lag_columns,
+    longest_lag,
     partition_lags,
-    readable,
     records_between,
-    with_next_records,
+    total_lag,
 )
-from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Subscription, Topic
+from groups.model import (
+    CommittedOffset,
+    Group,
+    GroupState,
+    GroupType,
+    LogOffsets,
+    Member,
+    Subscription,
+    Topic,
+)
 from groups.offsets_progress import OffsetsAt, readings_of
 
 NOW_MS = 1_767_225_600_000
@@ -26,33 +38,37 @@ LIMIT = NextRecord(None, aborted=5, searched_to=13, is_unknown=True)
 @pytest.mark.parametrize(
     ("offsets", "next_record", "expected"),
     [
-        # committed, log start, last stable offset, end
-        ((10, 0, 16, 16), None, Readable(lost=0, most=6, held=0)),
-        ((10, 0, 16, 16), NO_MORE, Readable(lost=0, most=0, held=0, aborted=5)),
-        ((10, 0, 16, 16), NextRecord(14, NOW_MS, 4), Readable(lost=0, most=2, least=1, held=0, aborted=4)),
-        ((10, 0, 16, 16), LIMIT, Readable(lost=0, most=3, held=0, aborted=5)),
-        ((100, 250, 300, 300), None, Readable(lost=150, most=50, held=0)),
-        ((100, 250, 300, 300), NextRecord(250), Readable(lost=150, most=50, least=1, held=0)),
-        ((10, 10, 10, 10), None, Readable(lost=0, most=0, held=0)),  # all is deleted
-        ((3, 10, 10, 10), None, Readable(lost=7, most=0, held=0)),
-        ((10, 0, 10, 16), NextRecord(10), Readable(lost=0, most=6, least=1, held=6)),  # an open transaction
-        ((8, 0, 10, 16), None, Readable(lost=0, most=8, held=6)),
-        ((8, 12, 10, 16), None, Readable(lost=4, most=4, held=4)),  # its first records were deleted
-        ((20, 0, 16, 16), None, Readable(lost=0, most=0, held=0)),  # beyond the end
-        ((10, None, None, 16), None, Readable(most=6)),
-        ((10, 0, 16, None), None, Readable(lost=0)),  # no leader
-        ((10, None, None, None), None, Readable()),
-        ((None, 0, 16, 16), None, Readable()),
-        ((-1, 0, 16, 16), None, Readable()),
+        # committed, log start, last stable offset, end; and what was lost, is unread, and whether it is held
+        ((10, 0, 16, 16), None, (0, 6, False)),
+        ((10, 0, 16, 16), NO_MORE, (0, 0, False)),
+        ((10, 0, 16, 16), NextRecord(14, NOW_MS, 4), (0, 2, False)),
+        ((10, 0, 16, 16), LIMIT, (0, None, False)),
+        ((10, 0, 13, 16), LIMIT, (0, None, True)),
+        ((100, 250, 300, 300), None, (150, 50, False)),
+        ((100, 250, 300, 300), NextRecord(250), (150, 50, False)),
+        ((10, 10, 10, 10), None, (0, 0, False)),  # all is deleted
+        ((3, 10, 10, 10), None, (7, 0, False)),
+        ((10, 0, 10, 16), NextRecord(10), (0, 6, True)),  # an open transaction
+        ((8, 0, 10, 16), None, (0, 8, False)),
+        ((8, 12, 10, 16), None, (4, 4, True)),  # its first records were deleted
+        ((20, 0, 16, 16), None, (0, -4, False)),  # beyond the end
+        ((10, None, None, 16), None, (None, 6, False)),
+        ((10, 0, 16, None), None, (0, None, False)),  # no leader
+        ((None, 0, 16, 16), None, (None, None, False)),
+        ((-1, 0, 16, 16), None, (None, None, False)),
     ],
 )
 def test_what_can_be_read(
-    offsets: tuple[int | None, ...], next_record: NextRecord | None, expected: Readable
+    offsets: tuple[int | None, ...],
+    next_record: NextRecord | None,
+    expected: tuple[int | None, int | None, bool],
 ) -> None:
     committed, start, stable, end = offsets
-    result = readable(committed, start=start, stable=stable, end=end, next_record=next_record)
-    assert result == expected
-    assert result.is_held is (bool(result.most) and result.held == result.most)
+    lag = records_between(committed, end)
+    row = PartitionLag(
+        "t", 0, committed=committed, log_start=start, end=end, lag=lag, next_record=next_record
+    )
+    assert (row.lost, row.unread, is_held(LogOffsets(start, stable, end), committed, next_record)) == expected
 
 
 @pytest.mark.parametrize(
@@ -104,10 +120,10 @@ def test_a_topic_that_no_member_reads_is_not_judged(
     topics = {name: Topic(name=name, partitions=1, end_offsets={0: 40}) for name in ("newt", "oldt")}
     group = _group(*subscriptions, offsets={"newt": 38, "oldt": 10})
     records = {("newt", 0): {38: NextRecord(38, NOW_MS - 10)}, ("oldt", 0): {10: NextRecord(10, OLD_MS)}}
-    rows = with_next_records(partition_lags(group, topics), records, NOW_MS)
+    rows = partition_lags(group, topics, records, NOW_MS)
     assert {row.topic: row.lag for row in rows} == {"newt": 2, "oldt": 30}  # as Kafka's tool
     assert {topic for topic, _ in readings_of(OffsetsAt(NOW_MS, group, topics))} == judged
-    assert longest_lag_ms(rows) == (10 if judged == {"newt"} else NOW_MS - OLD_MS)
+    assert longest_lag(rows).ms == (10 if judged == {"newt"} else NOW_MS - OLD_MS)
 
 
 def test_lag_time_is_that_of_the_first_record_that_can_be_read() -> None:
@@ -121,7 +137,7 @@ def test_lag_time_is_that_of_the_first_record_that_can_be_read() -> None:
         ("long", 0): {10: LIMIT},
         ("plain", 0): {10: NextRecord(12, NOW_MS - 9)},
     }
-    rows = with_next_records(partition_lags(group, topics), records, NOW_MS)
+    rows = partition_lags(group, topics, records, NOW_MS)
     assert {row.topic: (row.lag, row.unread, row.lag_ms) for row in rows} == {
         "aborted": (10, 0, 0),
         "deleted": (10, 0, 0),
@@ -130,29 +146,37 @@ def test_lag_time_is_that_of_the_first_record_that_can_be_read() -> None:
     }
 
 
-@given(
-    st.one_of(st.none(), st.integers(-1, 9)),
-    st.one_of(st.none(), st.integers(0, 9)),
-    st.one_of(st.none(), st.integers(0, 9)),
-    st.one_of(
-        st.none(),
-        st.builds(NextRecord, st.integers(0, 9), st.just(5)),
-        st.builds(NextRecord, st.none(), st.none(), searched_to=st.integers(0, 9), is_unknown=st.booleans()),
-    ),
-    st.booleans(),
-)
-def test_what_is_unread_of_a_row_is_what_can_be_read(
-    committed: int | None, end: int | None, start: int | None, record: NextRecord | None, is_counted: bool
-) -> None:
-    lag = 4 if is_counted else records_between(committed, end)
-    row = PartitionLag(
-        "t", 0, committed, end, lag, None, None, log_start=start, next_record=record, is_counted=is_counted
+@given(st.data())
+def test_sums_of_columns_are_those_of_their_rows(data: st.DataObject) -> None:
+    number = st.one_of(st.none(), st.integers(0, 9))
+    commit = st.builds(
+        CommittedOffset,
+        offset=st.one_of(st.none(), st.integers(-1, 9)),
+        lag=st.one_of(st.none(), st.none(), st.integers(-1, 9)),
+        timestamp=number,
     )
-    readable = row.readable
-    assert row.lost == readable.lost
-    if lag is None or lag <= 0:
-        assert row.unread == lag
-    elif record is not None and record.is_unknown:
-        assert row.unread is None
-    else:
-        assert row.unread == (lag if readable.most is None else readable.most)
+    record = st.one_of(
+        st.builds(NextRecord, st.integers(0, 9), st.integers(NOW_MS - 9, NOW_MS)),
+        st.builds(NextRecord, st.none(), st.none(), searched_to=st.integers(0, 9), is_unknown=st.booleans()),
+    )
+    by_partition = st.dictionaries(st.integers(0, 3), number)
+    topic = st.builds(Topic, name=st.just("t"), start_offsets=by_partition, end_offsets=by_partition)
+    subscriptions = st.builds(Subscription, topics=st.sampled_from([("t",), ("u",)]))
+    group = _group(*data.draw(st.lists(subscriptions, max_size=2)), offsets={})
+    group = replace(group, offsets={"t": data.draw(st.dictionaries(st.integers(0, 3), commit))})
+    records = {("t", at): {at: data.draw(record) for at in range(10)} for at in range(3)}
+    topics = {"t": data.draw(topic)}
+    rows = partition_lags(group, topics, records, NOW_MS)
+    columns = [*lag_columns(group, topics, records, NOW_MS, once=True)]
+    sums = LagSums.over(map(LagSums.of, columns))
+    lost = [row.lost for row in rows if row.lost is not None]
+    times = [row.last_commit_ms for row in rows if row.last_commit_ms is not None]
+    assert sums == LagSums(
+        len(rows),
+        sum(row.lag is None for row in rows),
+        total_lag(row.lag for row in rows),
+        total_lag(row.unread for row in rows),
+        sum(lost) if lost else None,
+        max(times, default=None),
+        longest_lag(rows),
+    )

@@ -4,8 +4,7 @@ of aborted transactions are skipped below the last stable offset. A search ends 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from wire.client.cluster import KafkaClient
 from wire.client.connection import Connection
@@ -24,25 +23,17 @@ MOST_BYTES = 4 * 1024 * 1024
 """The limit of markers and aborted records that are read in one partition to find a record after them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstRecord:
-    """A record: its offset, and its timestamp in ms since 1970 (the producer's or the broker's)."""
+class FirstRecord(NamedTuple):
+    """The first record from an offset on, or that there are only markers, gaps and aborted records there."""
 
-    offset: int
-    timestamp_ms: int | None  # None: it has none
+    offset: int | None  # None: none before the end of the log (`is_unknown`: before `searched_to`)
+    timestamp_ms: int | None = None  # in ms since 1970 (the producer's or the broker's); None: it has none
     aborted: int = 0  # the number of aborted records before it, from the requested offset on
+    searched_to: int | None = None  # the offset at which a search without a result ended
+    is_unknown: bool = False  # whether it ended at its limit, and not at the end of the log
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoRecord:
-    """There are only markers, gaps and aborted records before the end of the log, or the limit of the search."""
-
-    searched_to: int  # the offset at which the search ended
-    at_limit: bool = False  # whether it ended at its limit, and not at the end of the log
-    aborted: int = 0
-
-
-FirstRecords: TypeAlias = dict[int, FirstRecord | NoRecord | Failure]  # the results by requested offset
+FirstRecords: TypeAlias = dict[int, FirstRecord | Failure]  # the results by requested offset
 
 
 def first_records(
@@ -97,9 +88,7 @@ class _Search(LogSearch):
         for at, timestamp in times_from(wanted, batch, records):
             offset = self.pending.pop(0)
             timestamp_ms = None if timestamp == NO_TIMESTAMP else timestamp
-            self.found[offset] = FirstRecord(
-                offset=at, timestamp_ms=timestamp_ms, aborted=self._aborted_from(offset)
-            )
+            self.found[offset] = FirstRecord(at, timestamp_ms, self._aborted_from(offset))
             self._bytes = 0
 
     def skip_markers(self, batch: Batch) -> None:
@@ -113,7 +102,7 @@ class _Search(LogSearch):
     def _skip(self, batch: Batch) -> None:
         self._bytes += batch.size
         if self._bytes > MOST_BYTES:
-            self._finish(batch.last_offset + 1, at_limit=True)
+            self._finish(batch.last_offset + 1, is_unknown=True)
 
     def reach_end(self) -> None:
         self.position = max(self.position, self.next_wanted)
@@ -123,12 +112,11 @@ class _Search(LogSearch):
         else:
             self._finish(self.position)
 
-    def _finish(self, searched_to: int, *, at_limit: bool = False) -> None:
+    def _finish(self, searched_to: int, *, is_unknown: bool = False) -> None:
         """There is no record between any of the pending offsets and `searched_to`."""
         for offset in self.pending:
-            self.found[offset] = NoRecord(
-                searched_to=max(searched_to, offset), at_limit=at_limit, aborted=self._aborted_from(offset)
-            )
+            aborted, end = self._aborted_from(offset), max(searched_to, offset)
+            self.found[offset] = FirstRecord(None, None, aborted, end, is_unknown)
         self.pending = []
 
     def _aborted_from(self, offset: int) -> int:

@@ -27,10 +27,10 @@ from cli.verbs.describe.roles import with_unknown_leaders, without_partitions
 from groups.counts import counted
 from groups.lag import (
     NextRecords,
+    lag_columns,
     partition_lags,
     topics_with_offsets,
     unread_offsets,
-    with_next_records,
 )
 from groups.model import Group, Problem, Topic
 
@@ -104,7 +104,8 @@ def _read_part(source: Source, described: ReadResult[Group], view: OffsetsView) 
         groups, problems = timed.items, problems + timed.problems
         remarks += missing_commit_times(groups, any_problem=bool(timed.problems))
     if view.lag_time:
-        unread = source.next_records(unread_offsets(partition_lags(group, topics) for group in groups))
+        columns = (columns for group in groups for columns in lag_columns(group, topics, once=False))
+        unread = source.next_records(unread_offsets(columns))
         records, problems = unread.records, problems + unread.problems
         remarks += () if unread.remark is None else (unread.remark,)
     return replace(offsets_part(groups, topics, view, records), problems=problems, remarks=remarks)
@@ -114,11 +115,10 @@ def offsets_part(
     groups: Sequence[Group], topics: Mapping[str, Topic], view: OffsetsView, records: NextRecords
 ) -> OffsetsPart:
     """The rows of groups; `topics` have the ends of their logs, and `records` is what comes next in them."""
-    rows = {group.id: partition_lags(group, topics) for group in groups}
+    timed = records if view.lag_time else None
+    rows = {group.id: partition_lags(group, topics, timed, view.now_ms) for group in groups}
     if view.topics:
         rows = {group: [row for row in listed if row.topic in view.topics] for group, listed in rows.items()}
-    if view.lag_time:
-        rows = {group: with_next_records(listed, records, view.now_ms) for group, listed in rows.items()}
     if not view.only_with_lag:
         return OffsetsPart(groups=groups, rows=rows)
     rows, unknown = lagging(rows)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import shlex
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
-from typing import Self
+from dataclasses import dataclass
 
 from cli.render.cells import Cell, Duration
 from cli.render.document import DeferredRows, Table, columns, fields
 from cli.render.streamed import Parts, Streamed
 from groups.counts import counted, first_names
-from groups.lag import NO_LAG, LongestLag, PartitionLag, each_once, total_lag
+from groups.lag import NO_LAG, LagSums, PartitionLag, each_once, longest_lag, total_lag
 from groups.model import Group, Problem
 from groups.times import format_moment
 from groups.use import unsubscribed_topics
@@ -158,59 +156,32 @@ def _time(ms: int | None) -> str | None:
     return None if ms is None else format_moment(ms)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """Sums over partitions: known lags (None: none known; below 0 as 0), how many are unknown, the longest lag time."""
+def totals_of(rows: Sequence[PartitionLag], *, lag_time: bool) -> LagSums:
+    """The sums over rows of a table of offsets that are shown; without `lag_time`, the longest is not known."""
+    lags = [row.lag for row in rows]
+    longest = longest_lag(rows) if lag_time else NO_LAG
+    return LagSums(len(lags), lags.count(None), total_lag(lags), longest=longest)
 
-    partitions: int = 0
-    lag: int | None = None
-    unknown: int = 0
-    longest: LongestLag = NO_LAG
 
-    @classmethod
-    def of(cls, rows: Sequence[PartitionLag], *, lag_time: bool = True) -> Self:
-        """The sums over rows of a table of offsets; without `lag_time`, the longest is not known."""
-        lags = [row.lag for row in rows]
-        return cls(
-            partitions=len(lags),
-            lag=total_lag(lags),
-            unknown=lags.count(None),
-            longest=LongestLag.of(rows) if lag_time else NO_LAG,
-        )
+def _totals_data(sums: LagSums, *, lag_time: bool) -> dict[str, object]:
+    data: dict[str, object] = {**fields(sums, "partitions", "lag"), "lag_unknown": sums.unknown}
+    return data | {"max_lag_ms": sums.longest.ms} if lag_time else data
 
-    def with_(self, other: Self) -> Self:
-        """The sums over the rows of both."""
-        known = [lag for lag in (self.lag, other.lag) if lag is not None]
-        return replace(
-            self,
-            partitions=self.partitions + other.partitions,
-            lag=sum(known) if known else None,
-            unknown=self.unknown + other.unknown,
-            longest=self.longest.with_(other.longest),
-        )
 
-    @property
-    def longest_ms(self) -> int | None:
-        return self.longest.ms
-
-    def as_data(self, *, lag_time: bool) -> dict[str, object]:
-        data: dict[str, object] = {**fields(self, "partitions", "lag"), "lag_unknown": self.unknown}
-        return data | {"max_lag_ms": self.longest_ms} if lag_time else data
-
-    def cells(self, *, lag_time: bool) -> tuple[Cell, ...]:
-        longest = (_duration(self.longest_ms),) if lag_time else ()
-        return (self.partitions, self.lag, self.unknown, *longest)
+def _totals_cells(sums: LagSums, *, lag_time: bool) -> tuple[Cell, ...]:
+    longest = (_duration(sums.longest.ms),) if lag_time else ()
+    return (sums.partitions, sums.lag, sums.unknown, *longest)
 
 
 def group_totals(group: Group, rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, object]:
     rows = each_once(rows)
     topics = [
-        {"topic": topic, **Totals.of(of_topic, lag_time=lag_time).as_data(lag_time=lag_time)}
+        {"topic": topic, **_totals_data(totals_of(of_topic, lag_time=lag_time), lag_time=lag_time)}
         for topic, of_topic in _by_topic(rows).items()
     ]
     unsubscribed = total_lag(row.lag for row in rows if not row.is_subscribed) or 0
     return {
-        **Totals.of(rows, lag_time=lag_time).as_data(lag_time=lag_time),
+        **_totals_data(totals_of(rows, lag_time=lag_time), lag_time=lag_time),
         "lag_unsubscribed": None if unsubscribed_topics(group) is None else unsubscribed,
         "topics": topics,
     }
@@ -223,25 +194,26 @@ class TotalsOfGroups:
         self._lag_time = lag_time
         self._topics: list[Sequence[Cell]] = []
         self._groups: list[Sequence[Cell]] = []
-        self._all = Totals()
+        self._all = LagSums()
 
     def add(self, rows: Mapping[str, Sequence[PartitionLag]]) -> None:
         """Add the rows of more groups."""
         for group, listed in rows.items():
             by_topic = {
-                topic: Totals.of(of_topic, lag_time=self._lag_time)
+                topic: totals_of(of_topic, lag_time=self._lag_time)
                 for topic, of_topic in _by_topic(each_once(listed)).items()
             }
-            of_group = reduce(Totals.with_, by_topic.values(), Totals())
+            of_group = LagSums.over(by_topic.values())
             self._topics += [
-                (group, topic, *sums.cells(lag_time=self._lag_time)) for topic, sums in by_topic.items()
+                (group, topic, *_totals_cells(sums, lag_time=self._lag_time))
+                for topic, sums in by_topic.items()
             ]
-            self._groups.append((group, len(by_topic), *of_group.cells(lag_time=self._lag_time)))
+            self._groups.append((group, len(by_topic), *_totals_cells(of_group, lag_time=self._lag_time)))
             self._all = self._all.with_(of_group)
 
     @property
     def data(self) -> dict[str, object]:
-        return {"groups": len(self._groups), **self._all.as_data(lag_time=self._lag_time)}
+        return {"groups": len(self._groups), **_totals_data(self._all, lag_time=self._lag_time)}
 
     def tables(self, parts: Parts[OffsetsPart]) -> list[Table]:
         """Tables with a row per topic of each group, with a row per group and, for several groups, one over all. Their
@@ -257,7 +229,9 @@ class TotalsOfGroups:
             Table(columns=columns("GROUP", "##TOPICS", *headings), rows=DeferredRows(lambda: self._groups)),
         ]
         if len(self._groups) > 1:
-            overall = DeferredRows(lambda: [(len(self._groups), *self._all.cells(lag_time=self._lag_time))])
+            overall = DeferredRows(
+                lambda: [(len(self._groups), *_totals_cells(self._all, lag_time=self._lag_time))]
+            )
             tables.append(Table(columns=columns("##GROUPS", *headings), rows=overall))
         return tables
 

@@ -1,7 +1,7 @@
 """The metrics of groups (docs/exporter.md). Unknown values have no sample; a level's metrics are on no other level."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from cli.polls.history import PolledHistory
 from cli.sources.journal.schema import REBALANCES, WITHOUT_OWNER_US
 from cli.verbs.exporter.options import SampleLevel
-from groups.lag import PartitionLag, longest_lag_ms, total_lag
+from groups.lag import LagSums, PartitionLag
 from groups.model import Group, GroupType, Topic
 from groups.progress import GroupProgress
 from groups.use import unsubscribed_topics
@@ -32,13 +32,15 @@ class Kind(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFacts:
     group: Group
-    rows: Sequence[PartitionLag]
     topics: Mapping[str, Topic]
+    sums: LagSums  # Over all partitions
+    read: LagSums  # Over those of topics that members read
+    others: LagSums
 
 
 @dataclass(frozen=True, eq=False)
 class MetricFamily(Generic[T, V]):
-    """A metric without its kind's suffix; computed from a group's facts or history, a topic's rows, or one row."""
+    """A metric without its kind's suffix; computed from a group's facts or history, a topic's sums, or one row."""
 
     name: str
     help: str
@@ -58,7 +60,7 @@ _SUFFIXES = {Kind.GAUGE: "", Kind.COUNTER: "_total", Kind.INFO: "_info"}
 AnyFamily: TypeAlias = MetricFamily[Any, Any]
 _of_facts = MetricFamily[GroupFacts, Values]
 _of_history = partial(MetricFamily[PolledHistory, Values], of_history=True)
-_of_rows = partial(MetricFamily[Sequence[PartitionLag], float | None], level=SampleLevel.TOPIC)
+_of_topic = partial(MetricFamily[LagSums, float | None], level=SampleLevel.TOPIC)
 _of_row = partial(MetricFamily[PartitionLag, float | None], level=SampleLevel.PARTITION)
 
 
@@ -122,23 +124,11 @@ def _owned(facts: GroupFacts) -> Values:
 
 def _unsubscribed_lag(facts: GroupFacts) -> float | None:
     """None if a member may read topics that no other member reads, as while a classic group rebalances."""
-    unread = (row.lag for row in facts.rows if not row.is_subscribed)
-    return None if unsubscribed_topics(facts.group) is None else total_lag(unread) or 0
+    return None if unsubscribed_topics(facts.group) is None else facts.others.lag or 0
 
 
-def _lost(rows: Iterable[PartitionLag]) -> float | None:
-    known = [lost for row in rows if (lost := row.lost) is not None]
-    return sum(known) if known else None
-
-
-def _lag_seconds(rows: Iterable[PartitionLag]) -> float | None:
-    longest_ms = longest_lag_ms(rows)
-    return None if longest_ms is None else longest_ms / 1000
-
-
-def _last_commit(facts: GroupFacts) -> Values:
-    known = [row.last_commit_ms for row in facts.rows if row.last_commit_ms is not None]
-    return max(known) / 1000 if known else None
+def _seconds(ms: int | None) -> float | None:
+    return None if ms is None else ms / 1000
 
 
 def _of_progress(pick: Callable[[GroupProgress], float | None]) -> Callable[[PolledHistory], Values]:
@@ -267,18 +257,18 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
     _of_facts(
         "kohort_group_lag_records",
         "Records after the committed offsets, over all partitions whose lag is known.",
-        lambda facts: total_lag(row.lag for row in facts.rows),
+        lambda facts: facts.sums.lag,
     ),
     _of_facts(
         "kohort_group_lag_seconds",
         "Age of the oldest record that can be read, in topics that members read, if it is known; 0: all are "
         "read.",
-        lambda facts: _lag_seconds([row for row in facts.rows if row.is_subscribed]),
+        lambda facts: _seconds(facts.read.longest.ms),
     ),
     _of_facts(
         "kohort_group_unread_records",
         "Records that can be read, in topics that members read: the lag without deleted and aborted records.",
-        lambda facts: total_lag(row.unread for row in facts.rows if row.is_subscribed),
+        lambda facts: facts.read.unread,
     ),
     _of_facts(
         "kohort_group_lag_unsubscribed_records",
@@ -289,7 +279,7 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
     _of_facts(
         "kohort_group_lost_records",
         "Offsets between the committed offsets and the starts of the logs: deleted before the group read them.",
-        lambda facts: _lost(facts.rows),
+        lambda facts: facts.sums.lost,
     ),
     _of_facts(
         "kohort_group_offsets_pending_partitions",
@@ -299,17 +289,17 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
     _of_facts(
         "kohort_group_lag_unknown_partitions",
         "Owned or committed partitions whose lag is not known: no committed offset, or no leader answers.",
-        lambda facts: sum(row.lag is None for row in facts.rows),
+        lambda facts: facts.sums.unknown,
     ),
     _of_history(
         "kohort_group_last_progress_timestamp_seconds",
         "Time of the last poll that found a committed offset advanced.",
-        lambda history: None if history.progress_ms is None else history.progress_ms / 1000,
+        lambda history: _seconds(history.progress_ms),
     ),
     _of_facts(
         "kohort_group_last_commit_timestamp_seconds",
         "Time of the newest commit; for a live cluster only with --commit-times.",
-        _last_commit,
+        lambda facts: _seconds(facts.sums.last_commit_ms),
     ),
     _of_history(
         "kohort_group_committed_records_per_second",
@@ -350,21 +340,21 @@ OF_GROUPS: tuple[AnyFamily, ...] = (
         lambda facts: None if (blockers := blocking_upgrade(facts.group)) is None else len(blockers),
     ),
 )
-OF_TOPICS: tuple[MetricFamily[Sequence[PartitionLag], float | None], ...] = (
-    _of_rows(
+OF_TOPICS: tuple[MetricFamily[LagSums, float | None], ...] = (
+    _of_topic(
         "kohort_topic_lag_records",
         "Records of a topic after the group's committed offsets.",
-        lambda rows: total_lag(row.lag for row in rows),
+        attrgetter("lag"),
     ),
-    _of_rows(
+    _of_topic(
         "kohort_topic_lag_seconds",
         "Age of the oldest record of a topic that can be read; 0: all are read.",
-        _lag_seconds,
+        lambda sums: _seconds(sums.longest.ms),
     ),
-    _of_rows(
+    _of_topic(
         "kohort_topic_lost_records",
         "Offsets of a topic between the committed offsets and the starts of the logs: deleted unread.",
-        _lost,
+        attrgetter("lost"),
     ),
 )
 OF_PARTITIONS: tuple[MetricFamily[PartitionLag, float | None], ...] = (
@@ -376,7 +366,7 @@ OF_PARTITIONS: tuple[MetricFamily[PartitionLag, float | None], ...] = (
     _of_row(
         "kohort_partition_lag_seconds",
         "Age of the first record of a partition that can be read; 0: all are read.",
-        lambda row: None if row.lag_ms is None else row.lag_ms / 1000,
+        lambda row: _seconds(row.lag_ms),
     ),
     _of_row(
         "kohort_partition_lost_records",

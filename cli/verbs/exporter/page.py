@@ -211,7 +211,9 @@ def _of_group(seen: PolledGroup, poll: _Poll, at: str) -> Samples:
     _add(samples, families.UNREAD, families.UNREAD.values(seen.error), at)
     facts = None
     if seen.group is not None:
-        facts = families.GroupFacts(group=seen.group, rows=seen.rows, topics=poll.reading.topics)
+        read, others, topics = seen.read, seen.others, poll.reading.topics
+        sums = read.with_(others)
+        facts = families.GroupFacts(group=seen.group, topics=topics, sums=sums, read=read, others=others)
     past = poll.history.groups[seen.id]
     for family in families.OF_GROUPS:
         if family.of_history:
@@ -231,14 +233,12 @@ def _add(samples: Samples, family: families.AnyFamily, values: families.Values, 
 
 
 def _of_topics(seen: PolledGroup, _poll: _Poll, at: str) -> Samples:
-    by_topic = attrgetter("topic")
-    topics = groupby(sorted(seen.rows, key=by_topic), key=by_topic)
-    labeled = [(f'{at},topic="{escaped(topic)}"', list(rows)) for topic, rows in topics]
+    labeled = [(f'{at},topic="{escaped(topic)}"', sums) for topic, sums in sorted(seen.topics.items())]
     return [(family, _lines(family, labeled)) for family in families.OF_TOPICS]
 
 
 def _of_partitions(seen: PolledGroup, poll: _Poll, at: str) -> Samples:
-    topics = {topic: escaped(topic) for topic in {row.topic for row in seen.rows}}
+    topics = {topic: escaped(topic) for topic in seen.topics}
     labeled = [
         (f'{at},topic="{topics[row.topic]}",partition="{row.partition}"{_owner(poll, row)}', row)
         for row in seen.rows
@@ -254,8 +254,8 @@ def _owner(poll: _Poll, row: PartitionLag) -> str:
 def _lines(family: families.AnyFamily, labeled: Sequence[tuple[str, Any]]) -> list[str]:
     return [
         f"{family.sample}{{{labels}}} {text(value)}\n"
-        for labels, rows in labeled
-        if (value := family.values(rows)) is not None
+        for labels, values in labeled
+        if (value := family.values(values)) is not None
     ]
 
 

@@ -10,7 +10,7 @@ from cli.verbs.top.tables import GridColumn, GridRow, GridTable, SortValue
 from cli.verbs.watch.event_text import clock_text
 from groups.diagnosis.diagnose import Health
 from groups.findings import Level
-from groups.lag import longest_lag_ms, topics_read, total_lag
+from groups.lag import longest_lag, topics_read, total_lag
 from groups.listing import GroupListing
 
 GROUP_COLUMNS = (
@@ -88,7 +88,7 @@ def _group_cells(
     yield from (listing.id, listing.state.value)
     yield len(group.members) if group is not None else listing.members
     yield None if seen is None else total_lag(row.lag for row in seen.polled.rows)
-    lag_ms = None if seen is None else longest_lag_ms(seen.polled.rows)
+    lag_ms = None if seen is None else longest_lag(seen.polled.rows).ms
     yield None if lag_ms is None else Duration(lag_ms)
     yield None if health is None else health.value
     yield rate_text(progress.committed_per_s if progress else None)

@@ -12,7 +12,7 @@ from cli.verbs.top.sight import SeenGroup, Sight
 from cli.verbs.watch.event_text import epoch_words, places_text
 from cli.verbs.watch.state import WatchedGroup, owners_are_shown
 from groups.counts import counted, first_names
-from groups.lag import longest_lag_ms, total_lag
+from groups.lag import longest_lag, total_lag
 from groups.model import Group, GroupState, GroupType
 from groups.times import duration_text
 from groups.transactions import pending_text
@@ -79,7 +79,7 @@ def _lag_words(seen: SeenGroup, *, is_past: bool) -> Iterator[str]:
     lag = total_lag(row.lag for row in seen.polled.rows)
     if lag is not None or not is_past:
         yield "lag " + ("not known" if lag is None else counted(lag, "record"))
-    lag_ms = longest_lag_ms(seen.polled.rows)
+    lag_ms = longest_lag(seen.polled.rows).ms
     if lag_ms is not None:
         yield f"the oldest unread is {duration_text(lag_ms)} old"
     progress = seen.history.progress

@@ -21,7 +21,7 @@ from cli.verbs.watch.state import LEAST_RATE_MS, RATE_WINDOW_MS, TopicLag, topic
 from groups.classic_streams import as_streams_member, streams_threads
 from groups.counts import first_names
 from groups.findings import Finding
-from groups.lag import PartitionLag, longest_lag_ms, total_lag
+from groups.lag import PartitionLag, longest_lag, total_lag
 from groups.model import Group, GroupType, Partitions
 from groups.streams import StreamsMember
 from groups.times import format_moment
@@ -222,7 +222,7 @@ def lag_time(row: PartitionLag) -> Duration | None:
 
 def longest_cell(rows: Iterable[PartitionLag]) -> Duration | None:
     """The age of the oldest unread record of all."""
-    longest = longest_lag_ms(rows)
+    longest = longest_lag(rows).ms
     return None if longest is None else Duration(longest)
 
 

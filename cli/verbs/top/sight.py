@@ -11,7 +11,6 @@ from cli.verbs.watch.event_text import event_lines
 from cli.verbs.watch.events import Place
 from cli.verbs.watch.state import WatchObservation, WatchState
 from groups.diagnosis.rebalances import UNSETTLED
-from groups.lag import each_once
 from groups.listing import Cause, GroupListing, Problem
 from groups.model import Cluster, Topic
 
@@ -155,6 +154,8 @@ class Sight:
 def _after(
     before: SeenGroup | None, polled: PolledGroup, result: PollResult, *, is_opened: bool, is_still: bool
 ) -> SeenGroup:
+    rows = polled.rows  # Screens need them again and again
+    polled = replace(polled, make_rows=lambda: rows)
     earlier = before.history if before else PolledHistory()
     history = PolledHistory.of_one(polled, result) if is_still else earlier.after(polled, result)
     rebalanced = tuple(ms for ms in (before.rebalanced_ms if before else ()) if result.at_ms - ms <= HOUR_MS)
@@ -167,7 +168,7 @@ def _after(
                 *known.get(place, ())[1 - SAMPLES :],
                 Sample(result.at_ms, row.committed, row.end, row.lag),
             )
-            for row in each_once(polled.rows)
+            for row in rows
             for place in [(row.topic, row.partition)]
         }
     return SeenGroup(

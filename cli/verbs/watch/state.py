@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from cli.sources.source import Source
 from cli.verbs.watch.events import EventKind, Place, WatchEvent, events, merge_observed, owners_of
-from groups.lag import each_once, lag_of, partition_lags, topics_read, total_lag
+from groups.lag import each_once, partition_lags, records_between, topics_read, total_lag
 from groups.model import Cause, Group, GroupState, GroupType, Problem, Topic
 from groups.waits import labels_of
 
@@ -274,8 +274,8 @@ def lags_of(observation: WatchObservation, group: Group, topic: str) -> dict[int
     """The lag of every committed partition of a topic; None if it is not known."""
     ends = _ends(observation, topic)
     return {
-        number: lag_of(committed, ends.get(number))
-        for number, committed in (group.offsets or {}).get(topic, {}).items()
+        number: records_between(commit.offset, ends.get(number)) if commit.lag is None else commit.lag
+        for number, commit in (group.offsets or {}).get(topic, {}).items()
     }
 
 

@@ -14,7 +14,7 @@ from tests.kafka.members import fresh_name
 from tests.kafka.topics import delete_records, fresh_topic, set_config
 from tests.kafka.wait import wait_until
 from wire.client.cluster import KafkaClient
-from wire.client.first_records import MOST_BYTES, FirstRecord, FirstRecords, NoRecord, _Search, first_records
+from wire.client.first_records import MOST_BYTES, FirstRecord, FirstRecords, _Search, first_records
 from wire.client.offsets import LAST_STABLE, LATEST, offsets_at
 from wire.client.security import ConnectionSettings
 from wire.errors import Failure
@@ -98,8 +98,8 @@ def at(offset: int, number: int | None = None) -> FirstRecord:
     )
 
 
-def nothing_to(end: int, aborted: int = 0) -> NoRecord:
-    return NoRecord(searched_to=end, aborted=aborted)
+def nothing_to(end: int, aborted: int = 0) -> FirstRecord:
+    return FirstRecord(None, searched_to=end, aborted=aborted)
 
 
 @pytest.mark.kafka
@@ -220,5 +220,5 @@ def test_a_search_among_aborted_records_has_a_limit() -> None:
     while search.pending:
         search.take(batch[:0] + offset.to_bytes(8, "big") + batch[8:], 10**6, [(7, 0)])
         offset += 1
-    assert search.found == {0: NoRecord(searched_to=offset, at_limit=True, aborted=offset)}
+    assert search.found == {0: FirstRecord(None, searched_to=offset, is_unknown=True, aborted=offset)}
     assert offset == MOST_BYTES // len(batch) + 1

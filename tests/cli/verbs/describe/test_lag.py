@@ -341,7 +341,8 @@ def assert_sums(totals: Mapping[str, Any], rows: list[dict[str, Any]], *, lag_ti
 def test_the_partitions_of_the_omitted_reasons_are_counted() -> None:
     unknown = [NextRecord(None, searched_to=4 + at // 10, is_unknown=True) for at in range(70)]
     rows = [
-        PartitionLag("orders", at, 3, 9, 6, None, None, next_record=one) for at, one in enumerate(unknown)
+        PartitionLag("orders", at, committed=3, end=9, lag=6, next_record=one)
+        for at, one in enumerate(unknown)
     ]
     *lines, last = lag_time_remarks({"billing": rows}, 0)
     assert len(lines) == 5

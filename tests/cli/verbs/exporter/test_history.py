@@ -1,6 +1,7 @@
 """What polls show one after the other: rebalances, progress, verdicts; and what is kept of it."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -10,7 +11,7 @@ from cli.verbs.exporter.options import SampleLevel
 from cli.verbs.exporter.page import PageLimits, page_of
 from groups.diagnosis.case import Observation, Thresholds
 from groups.diagnosis.diagnose import diagnose
-from groups.lag import partition_lags, with_next_records
+from groups.lag import lag_columns
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Problem, Topic
 from groups.offsets_progress import OffsetsAt, progress_of
 from tests.cli.verbs.exporter.scrapes import Figures
@@ -32,8 +33,11 @@ def reading(at_ms: int, group: Group | None = CLASSIC, committed: int = 5, end: 
     group = replace(
         group, offsets={"orders": {number: CommittedOffset(offset=committed) for number in (0, 1)}}
     )
-    rows = with_next_records(partition_lags(group, topics), {}, at_ms)
-    return PollResult(at_ms=at_ms, groups={"g": PolledGroup(id="g", group=group, rows=rows)}, topics=topics)
+    return PollResult(
+        at_ms=at_ms,
+        groups={"g": PolledGroup.of(group, partial(lag_columns, group, topics, {}, at_ms))},
+        topics=topics,
+    )
 
 
 def shown(poll: PollResult, history: ExporterHistory) -> Figures:
@@ -147,8 +151,9 @@ def test_names_with_every_character_are_read_back() -> None:
     seen = reading(0)
     topics = {odd: replace(seen.topics["orders"], name=odd)}
     group = replace(CLASSIC, id=odd, members=(), offsets={odd: {0: CommittedOffset(offset=5)}})
-    rows = partition_lags(group, topics)
-    seen = PollResult(at_ms=0, groups={odd: PolledGroup(id=odd, group=group, rows=rows)}, topics=topics)
+    seen = PollResult(
+        at_ms=0, groups={odd: PolledGroup.of(group, partial(lag_columns, group, topics))}, topics=topics
+    )
     page = page_of(seen, after(seen), PageLimits(per=SampleLevel.PARTITION, max_series=1000))
     for openmetrics in (False, True):
         text = b"".join(page.parts(openmetrics=openmetrics)).decode() + ("# EOF\n" if openmetrics else "")

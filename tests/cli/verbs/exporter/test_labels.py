@@ -70,10 +70,7 @@ def test_an_owner_that_is_shown_remains_while_it_owns_a_partition() -> None:
     owners = Owners(kind=OwnerName.CLIENT_ID, limit=2, report=lines.append)
 
     def names(*clients: str) -> list[str | None]:
-        rows = [
-            PartitionLag("t", 0, None, None, None, None, None, Member(id=client, client=Client(id=client)))
-            for client in clients
-        ]
+        rows = [PartitionLag("t", 0, Member(id=client, client=Client(id=client))) for client in clients]
         owners.take(rows)
         return [owners.of(row) for row in rows]
 
@@ -81,4 +78,4 @@ def test_an_owner_that_is_shown_remains_while_it_owns_a_partition() -> None:
     assert names("a", "c", "d") == ["other", "c", "d"]
     assert names("a", "b", "d") == ["a", "other", "d"]
     assert len(lines) == 1
-    assert owners.of(PartitionLag("t", 0, None, None, None, None, None)) is None
+    assert owners.of(PartitionLag("t", 0)) is None

@@ -1,6 +1,7 @@
 """The tables of a group are functions of what polls have brought."""
 
 from dataclasses import replace
+from functools import partial
 
 from cli.polls.reading import PolledGroup, PollResult
 from cli.render.cells import cell_text
@@ -14,7 +15,7 @@ from cli.verbs.top.sight import Sight
 from cli.verbs.top.tables import GridTable
 from cli.verbs.watch.state import WatchObservation
 from groups.connect import ConnectMember, Work
-from groups.lag import each_once, partition_lags
+from groups.lag import lag_columns
 from groups.model import (
     Client,
     CommittedOffset,
@@ -57,7 +58,7 @@ def polled(sight: Sight, at_ms: int, seen: Group | None, end: int = 400) -> Sigh
     topics = {"orders": Topic(name="orders", partitions=3, end_offsets=dict.fromkeys(range(3), end))}
     groups = {}
     if seen is not None:
-        groups = {seen.id: PolledGroup(id=seen.id, group=seen, rows=each_once(partition_lags(seen, topics)))}
+        groups = {seen.id: PolledGroup.of(seen, partial(lag_columns, seen, topics))}
     return sight.read(PollResult(at_ms=at_ms, groups=groups, topics=topics), "billing", at_ms - 10)
 
 
