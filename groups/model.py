@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Annotated, NamedTuple, Self, TypeAlias
 from uuid import UUID
@@ -16,6 +16,7 @@ from groups.listing import GroupType as GroupType
 from groups.listing import Problem as Problem
 from groups.streams import StreamsMember, Topology
 from groups.trees import INT32, INT64, KEY, UNWRITTEN, Between, Partition, PartitionNumbers
+from wire.values import dataclass
 
 Generation: TypeAlias = Annotated[int, Between(-1, INT32)]
 Epoch: TypeAlias = Annotated[int, Between(0, INT32)]

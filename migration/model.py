@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Annotated, TypeAlias
 
@@ -16,6 +16,7 @@ from groups.classic_streams import Rebalancing
 from groups.findings import Finding, Level
 from groups.model import GroupState, GroupType, Member, MemberProtocol
 from groups.trees import UNWRITTEN, Tagged, named
+from wire.values import dataclass
 
 LIBRARY_RULE = "client-library"  # The rule about members whose library is unknown
 

@@ -2,8 +2,8 @@
 after each input; librdkafka takes steps at any time. Source: kafka-clients 4.3.1, ConsumerCoordinator; librdkafka
 2.16, rdkafka_cgrp.c."""
 
-from coordinator.consumer.classic_membership import ClassicState, no_answer_needed
-from coordinator.consumer.classic_preparation import RebalancePhase
+from coordinator.consumer.classic_membership import STABLE, UNJOINED, ClassicState, no_answer_needed
+from coordinator.consumer.classic_preparation import ANSWER_DUE, NO_REBALANCE, RebalancePhase
 from coordinator.consumer.classic_rebalance import RebalancingMember
 from coordinator.consumer.committing_member import COMMIT_TIMEOUT_MS
 from coordinator.consumer.member import NEVER, ClientSubscription
@@ -33,8 +33,8 @@ class ClassicConsumer(RebalancingMember):
         if self.is_outside:
             return self._then is None and len(self.positioned) == len(self.assignment)
         return (
-            self.state is ClassicState.STABLE
-            and self._rebalance is RebalancePhase.NONE
+            self.state is STABLE
+            and self._rebalance is NO_REBALANCE
             and not self._must_rejoin
             and self._then is None
             and self._collects_until_ms == NEVER
@@ -72,7 +72,9 @@ class ClassicConsumer(RebalancingMember):
             return self._next_retry()
         if not self._rejoins:
             return min(self._next_retry(), self._collects_until_ms)
-        may_start = self._rebalance is RebalancePhase.NONE and (self._must_prepare or self._may_join)
+        if self._rebalance is ANSWER_DUE:
+            return self._next_retry()
+        may_start = self._rebalance is NO_REBALANCE and (self._must_prepare or self._may_join)
         if may_start or self._rebalance is RebalancePhase.LOOKING_UP:
             return min(self._next_retry(), self._rejoin_at_ms)
         return self._next_retry()
@@ -162,27 +164,34 @@ class ClassicConsumer(RebalancingMember):
 
     def _rebalance_on(self, now_ms: int) -> bool:
         """Take the next step of a rebalance, and return whether there was one."""
-        match self._rebalance:
-            case RebalancePhase.COMMITTED:
-                self._rebalance = RebalancePhase.NONE
-                self._revoke_before_joining(now_ms)
-            case RebalancePhase.JOINED:
-                self._handle_join_answer(now_ms)
-            case RebalancePhase.LOOKING_UP if now_ms >= self._rejoin_at_ms:
-                self._looked_up(now_ms)
-            case RebalancePhase.ASSIGNED:
-                self._complete(now_ms)
-            case RebalancePhase.NONE if now_ms >= self._rejoin_at_ms and self._must_prepare:
+        phase = self._rebalance
+        if phase is ANSWER_DUE:
+            return False
+        if phase is NO_REBALANCE:
+            if now_ms >= self._rejoin_at_ms and self._must_prepare:
                 self._prepare(now_ms)
-            case RebalancePhase.NONE if now_ms >= self._rejoin_at_ms and self._may_join:
+            elif now_ms >= self._rejoin_at_ms and self._may_join:
                 self._join(now_ms)
-            case RebalancePhase.NONE if self.is_outside and self.owned and not self._must_prepare:
+            elif not self.is_outside:
+                return False
+            elif not self.owned:
+                self.state = UNJOINED  # no heartbeats any more, and no LeaveGroup
+                return False
+            elif self._must_prepare:
+                return False
+            else:
                 self._must_prepare = True  # the topics were deleted since it prepared
-            case RebalancePhase.NONE if self.is_outside and not self.owned:
-                self.state = ClassicState.UNJOINED  # no heartbeats any more, and no LeaveGroup
-                return False
-            case _:
-                return False
+        elif phase is RebalancePhase.COMMITTED:
+            self._rebalance = NO_REBALANCE
+            self._revoke_before_joining(now_ms)
+        elif phase is RebalancePhase.JOINED:
+            self._handle_join_answer(now_ms)
+        elif phase is RebalancePhase.ASSIGNED:
+            self._complete(now_ms)
+        elif phase is RebalancePhase.LOOKING_UP and now_ms >= self._rejoin_at_ms:
+            self._looked_up(now_ms)
+        else:
+            return False
         return True
 
     def _assign_by_hand(self, partitions: Partitions) -> None:

@@ -25,6 +25,9 @@ class ClassicState(Enum):
     STABLE = "stable"  # SyncGroup is answered; callbacks may still be due
 
 
+UNJOINED, PREPARING, STABLE = ClassicState.UNJOINED, ClassicState.PREPARING_REBALANCE, ClassicState.STABLE
+"""Names that are read often: Python 3.11 finds a member of an enum slowly."""
+
 FATAL = frozenset(
     {
         ErrorCode.FENCED_INSTANCE_ID,
@@ -131,9 +134,10 @@ class ClassicMembership(CommittingMember):
         return code.name if self._behavior.names_codes else java_exception(code)
 
     def _next_background(self) -> int:
-        if self.is_closing or self.state is ClassicState.UNJOINED:
+        state = self.state
+        if self.is_closing or state is UNJOINED:
             return NEVER
-        if self.state is ClassicState.PREPARING_REBALANCE:
+        if state is PREPARING:
             return self._poll_timeout_at_ms if self._behavior.rebalances_in_background else NEVER
         at_ms = self._heard_at_ms + self.settings.session_timeout_ms if self._is_beating else self._beat_at_ms
         if self._coordinator is None:
@@ -142,9 +146,9 @@ class ClassicMembership(CommittingMember):
 
     def _work(self, now_ms: int) -> None:
         """Do what is due: find the coordinator, leave if the application does not poll, or heartbeat."""
-        if self.is_closing or self.state is ClassicState.UNJOINED:
+        if self.is_closing or self.state is UNJOINED:
             return
-        has_joined = self.state is not ClassicState.PREPARING_REBALANCE
+        has_joined = self.state is not PREPARING
         silent_at_ms = self._heard_at_ms + self.settings.session_timeout_ms
         if has_joined and self._find_coordinator(now_ms) and now_ms >= silent_at_ms:
             self._heard_at_ms = now_ms  # not in each attempt: the next coordinator gets its full time

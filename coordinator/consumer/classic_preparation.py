@@ -24,6 +24,9 @@ class RebalancePhase(Enum):
     """The assignment has arrived, and not all of its callbacks have returned without an exception."""
 
 
+NO_REBALANCE, ANSWER_DUE = RebalancePhase.NONE, RebalancePhase.ANSWER_DUE  # As UNJOINED: they are read often
+
+
 class PreparingMember(ClassicMembership):
     """See the module. The rebalance itself is in the subclass."""
 
@@ -67,7 +70,7 @@ class PreparingMember(ClassicMembership):
     @property
     def _rejoins(self) -> bool:
         """Whether a rebalance is due or in progress."""
-        return self._must_rejoin or self._rebalance is not RebalancePhase.NONE
+        return self._must_rejoin or self._rebalance is not NO_REBALANCE
 
     def _must_rebalance(self, now_ms: int) -> bool:
         """Like `_rejoins`, after a look at what has changed (ConsumerCoordinator.rejoinNeededOrPending)."""

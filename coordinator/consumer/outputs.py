@@ -2,13 +2,13 @@
 exceptions that wait."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from assignors.conversation import AssignorMetadata, GroupMetadata
 from coordinator.engine.calls import AnyRequest
+from wire.values import dataclass
 
 
 class TopicPartition(NamedTuple):

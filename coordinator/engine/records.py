@@ -1,12 +1,13 @@
 """The records of the coordinator's log about groups and offsets, independent of their encoding."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import IntEnum
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
 from coordinator.engine.topics import TopicInfo
+from wire.values import dataclass
 
 TopicPartitions: TypeAlias = Mapping[UUID, tuple[int, ...]]
 """Partition numbers by topic id."""

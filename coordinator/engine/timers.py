@@ -17,6 +17,8 @@ class TimerKind(IntEnum):
     OFFSET_EXPIRY = auto()
     CLIENT_ASSIGNOR = auto()  # A member that was asked to compute an assignment has not answered
 
+    __hash__ = int.__hash__  # Python's enums are hashed by their names, in Python
+
 
 class TimerKey(NamedTuple):
     """A group has at most one timer of a kind per member."""

@@ -44,6 +44,9 @@ class NodeStatus(Enum):
     DOWN = "down"
 
 
+_COORDINATING = NodeStatus.COORDINATING  # Read often: Python 3.11 finds a member of an enum slowly
+
+
 class LogAppend(NamedTuple):
     """Records that a node has appended."""
 
@@ -176,9 +179,9 @@ class CoordinatorNode:
         self, connection: SimulatedConnection, number: int, request: AnyRequest, is_late: bool
     ) -> None:
         status = self.status
-        if status is NodeStatus.DOWN:
-            return
-        if status is not NodeStatus.COORDINATING and status is not NodeStatus.ZOMBIE:
+        if status is not _COORDINATING and status is not NodeStatus.ZOMBIE:
+            if status is NodeStatus.DOWN:
+                return
             loads = status is NodeStatus.LOADING
             error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if loads else ErrorCode.NOT_COORDINATOR
             self._answer(connection, number, request.refused(RequestRefused(error)))
@@ -238,6 +241,9 @@ class CoordinatorNode:
         self._wake()
 
     def _wake(self) -> None:
+        soonest_ms = self.engine.no_deadline_before()
+        if soonest_ms is None or (self._wake_ms is not None and soonest_ms >= self._wake_ms):
+            return
         deadline_ms = self.engine.next_deadline()
         if deadline_ms is not None and (self._wake_ms is None or deadline_ms < self._wake_ms):
             self._wake_ms = deadline_ms

@@ -24,6 +24,10 @@ class Activity(Enum):
     ENDED = "ended"
 
 
+_POLLING, _ENDED = Activity.POLLING, Activity.ENDED
+"""Names that are read often: Python 3.11 finds a member of an enum slowly."""
+
+
 class PollingApplication(ABC):
     """See the module. What the member does then, and what is read, is in the subclass."""
 
@@ -44,11 +48,11 @@ class PollingApplication(ABC):
 
     @property
     def is_running(self) -> bool:
-        return self.activity is not Activity.ENDED
+        return self.activity is not _ENDED
 
     @property
     def is_polling(self) -> bool:
-        return self.activity is Activity.POLLING and not self.is_frozen
+        return self.activity is _POLLING and not self.is_frozen
 
     @abstractmethod
     def wake(self, wake_ms: int) -> None:
@@ -98,7 +102,7 @@ class PollingApplication(ABC):
         """Whether the action cannot be done now: either never again, or only when the process thaws."""
         if self.is_frozen:
             self._frozen.append((action, arguments))
-        return self.is_frozen or self.activity is Activity.ENDED
+        return self.is_frozen or self.activity is _ENDED
 
     def _when_free(self, action: Action, *arguments: object) -> None:
         if self._waits(self._when_free, action, *arguments):

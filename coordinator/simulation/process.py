@@ -152,7 +152,7 @@ class Process(PollingApplication):
     # Called by the network.
 
     def deliver(self, number: int, answer: object) -> None:
-        if (self.is_frozen or self.activity is Activity.ENDED) and self._waits(self.deliver, number, answer):
+        if (self.is_frozen or not self.is_running) and self._waits(self.deliver, number, answer):
             return
         self._committing.pop(number, None)
         for watcher in self._watching("received"):
@@ -212,7 +212,7 @@ class Process(PollingApplication):
         while member.outputs:
             for output in member.take():
                 outputs[type(output)](output)
-        if self.activity is Activity.ENDED:
+        if not self.is_running:
             return
         owned, fetching, epoch = member.owned, member.fetching, member.epoch
         if epoch != self.epoch:

@@ -58,11 +58,11 @@ class ReadPositions:
 
     def _stop(self, partitions: Sequence[TopicPartition]) -> None:
         ranges = []
-        offsets = self._offsets
-        for partition, end in self.of(partitions).items():
+        offsets, started_ms = self._offsets, self._started_ms
+        latest_ms = self._schedule.now_ms - FETCH_MS
+        for partition, end in zip(partitions, self._log_ends(partitions), strict=True):
             start = offsets[partition]
-            del self._started_ms[partition]
-            if end > start:
+            if started_ms.pop(partition) <= latest_ms and end > start:
                 offsets[partition] = end
                 ranges.append((partition, start, end))
         if ranges:

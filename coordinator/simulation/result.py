@@ -1,11 +1,11 @@
 """The result of a run: the callbacks of each member, the final owners, the cost, and the violations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from coordinator.consumer.outputs import AssignorCall, CallbackKind, Partitions
 from coordinator.simulation.scenario import Scenario, Variant
+from wire.values import dataclass
 
 MemberMetrics: TypeAlias = Mapping[str, Mapping[str, float | None] | None]
 """The metrics of each started member by their names; None if its library has none, or it does not run: Java removes

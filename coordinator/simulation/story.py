@@ -1,6 +1,6 @@
 """The story of a run: its events as lines of text. Lines are formatted only when they are read."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -194,12 +194,15 @@ def bytes_text(data: bytes | None) -> str:
 
 def error_of(answer: object) -> ErrorCode:
     """The error of any answer: the top-level one or, without one, that of its first refused partition or group."""
+    errors: Iterable[object] = (getattr(answer, "error", None),)
     if type(answer) is OffsetCommitAnswer:
-        return next((partition[3] for partition in answer.partitions if partition[3]), ErrorCode.NONE)
-    if type(answer) is OffsetFetchAnswer:
-        return next((group.error for group in answer.groups if group.error), ErrorCode.NONE)
-    error = getattr(answer, "error", ErrorCode.NONE)
-    return error if isinstance(error, ErrorCode) else ErrorCode.NONE
+        errors = [partition[3] for partition in answer.partitions]
+    elif type(answer) is OffsetFetchAnswer:
+        errors = [group.error for group in answer.groups]
+    for error in errors:
+        if error and isinstance(error, ErrorCode):
+            return error
+    return ErrorCode.NONE
 
 
 _QUIET = (OffsetCommitAnswer, OffsetFetchAnswer, HeartbeatAnswer)

@@ -90,11 +90,18 @@ class SimulatedTopics:
 
     def ends(self, partitions: Iterable[TopicPartition]) -> list[int]:
         """The same of several."""
-        starts, now_ms, per_ms = self._starts, self._schedule.now_ms, self._per_ms
-        return [
-            start[1] + int((now_ms - start[0]) * per_ms) if (start := starts.get(partition)) else 0
-            for partition in partitions
-        ]
+        starts, now_ms, ends = self._starts, self._schedule.now_ms, []
+        created_ms, written = now_ms, 0  # Most partitions were created at the same time
+        for partition in partitions:
+            start = starts.get(partition)
+            if start is None:
+                ends.append(0)
+                continue
+            if start[0] != created_ms:
+                created_ms = start[0]
+                written = int((now_ms - created_ms) * self._per_ms)
+            ends.append(start[1] + written)
+        return ends
 
     def exists(self, partition: TopicPartition) -> bool:
         return partition in self._starts

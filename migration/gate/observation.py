@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from groups.counts import first_names
 from groups.model import Cluster, Group, GroupState, GroupType, Member
 from migration.model import OfClient, Plan, PlannedMember, ProtocolIs, Step, TypeIs
+from wire.values import dataclass
 
 SETTLED_STATES = frozenset({GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD})
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +14,7 @@ from wire.messages.layout import Decoded, Encoded, Message
 from wire.messages.reader import OBJECTS, DecodeError, message_reader
 from wire.messages.schemas.classic_groups import ASSIGNMENT, SUBSCRIPTION
 from wire.messages.writer import message_writer
+from wire.values import dataclass
 
 if TYPE_CHECKING:
     from wire.messages.schemas.classic_groups import (

@@ -1,7 +1,5 @@
 """Heartbeat."""
 
-from dataclasses import dataclass
-
 from coordinator.engine.calls import Call, Repeat, Request
 from coordinator.engine.classic import rebalance
 from coordinator.engine.classic.group import ClassicGroup
@@ -14,6 +12,7 @@ from coordinator.engine.timers import TimerKey, TimerKind
 from coordinator.errors import RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
+from wire.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

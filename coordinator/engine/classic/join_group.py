@@ -3,7 +3,7 @@
 GroupMetadataManager.classicGroupJoinToClassicGroup, classicGroupJoinToConsumerGroup."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from coordinator.configs.settings import NEW_MEMBER_JOIN_TIMEOUT_MS, Config, MigrationPolicy
 from coordinator.engine import downgrade, static_members
@@ -23,6 +23,7 @@ from wire.errors import ErrorCode
 from wire.messages.embedded_protocol import EmbeddedSubscription, read_subscription
 from wire.messages.reader import DecodeError
 from wire.uuids import format_uuid
+from wire.values import dataclass
 
 REQUIRES_MEMBER_ID = 4
 """The first version of JoinGroup whose dynamic members must rejoin with the id that they are assigned (KIP-394)."""

@@ -2,14 +2,13 @@
 timeout), CompletingRebalance for the leader's SyncGroup. Source: GroupMetadataManager.prepareRebalance,
 completeClassicGroupJoin, propagateAssignment."""
 
-from dataclasses import dataclass
-
 from coordinator.engine.classic.group import ClassicGroup, ClassicMember
 from coordinator.engine.context import EngineContext
 from coordinator.engine.records import ClassicGroupRecord, ClassicMemberValue
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState
 from wire.errors import ErrorCode
+from wire.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

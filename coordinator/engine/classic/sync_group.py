@@ -1,7 +1,6 @@
 """SyncGroup."""
 
 import logging
-from dataclasses import dataclass
 
 from coordinator.configs.settings import Config
 from coordinator.engine.calls import Call, Request
@@ -17,6 +16,7 @@ from coordinator.engine.timers import TimerKind
 from coordinator.errors import CannotBeWritten, RequestRefused
 from groups.listing import GroupState
 from wire.errors import ErrorCode
+from wire.values import dataclass
 
 _log = logging.getLogger(__name__)
 

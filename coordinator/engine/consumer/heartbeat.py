@@ -3,7 +3,7 @@
 GroupMetadataManager.consumerGroupHeartbeat."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from assignors.java.hash_map import map_order, string_hashes
 from coordinator.configs.settings import Config
@@ -31,6 +31,7 @@ from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
 from wire.java_text import trim
 from wire.uuids import format_uuid
+from wire.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

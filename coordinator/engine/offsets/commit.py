@@ -1,7 +1,6 @@
 """OffsetCommit. Source: KafkaApis.handleOffsetCommitRequest, OffsetMetadataManager.commitOffset."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, ParamSpec, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -18,6 +17,7 @@ from groups.listing import GroupState
 from wire.errors import ErrorCode
 from wire.java_text import length
 from wire.log.batch_header import ProducerIdentity
+from wire.values import dataclass
 
 LEAST_BYTES = 40
 """The size of the record of an offset, with the shortest names."""
@@ -189,19 +189,21 @@ def _judge(
     check = admit()
     if ctx.encode is not None:
         check_count(len(topics) - len(missing), ctx.config.message_max_bytes, LEAST_BYTES)
+    longest, now_ms, group = ctx.config.offset_metadata_max_bytes, ctx.now_ms, request.group
+    new, none = tuple.__new__, ErrorCode.NONE
     records: list[OffsetRecord] = []
     codes: list[ErrorCode] = []
     for (_, _, partition, offset, leader_epoch, metadata), topic in zip(request.offsets, topics, strict=True):
         if isinstance(topic, ErrorCode):
             codes.append(topic)
-        elif metadata and length(metadata) > ctx.config.offset_metadata_max_bytes:
+        elif metadata and length(metadata) > longest:
             codes.append(ErrorCode.OFFSET_METADATA_TOO_LARGE)
         else:
             if check is not None:
                 check(topic.name, topic.id, partition)
-            value = StoredOffset(offset, leader_epoch, metadata or "", ctx.now_ms, expire_ms, topic.id)
-            records.append(OffsetRecord(request.group, topic.name, partition, value))
-            codes.append(ErrorCode.NONE)
+            value = new(StoredOffset, (offset, leader_epoch, metadata or "", now_ms, expire_ms, topic.id))
+            records.append(new(OffsetRecord, (group, topic.name, partition, value)))
+            codes.append(none)
     return codes, records
 
 
@@ -262,4 +264,6 @@ def _as_generation(check: Callable[P, R]) -> Callable[P, R]:
 
 
 def _answer(judged: Iterable[tuple[Offset, ErrorCode]]) -> OffsetCommitAnswer:
-    return OffsetCommitAnswer(partitions=tuple([(*offset[:3], code) for offset, code in judged]))
+    return OffsetCommitAnswer(
+        partitions=tuple([(offset[0], offset[1], offset[2], code) for offset, code in judged])
+    )

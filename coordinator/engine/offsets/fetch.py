@@ -2,7 +2,6 @@
 OffsetMetadataManager.fetchOffsets."""
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -15,6 +14,7 @@ from coordinator.engine.records import StoredOffset
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
+from wire.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,9 @@ class OffsetFetch(Request[OffsetFetchAnswer]):
         return OffsetFetchAnswer(
             groups=tuple(QueriedOffsets(group=group.group, error=error.code) for group in self.groups)
         )
+
+
+_NO_ERROR = ErrorCode.NONE  # Python 3.11 finds a member of an enum slowly
 
 
 class FetchedOffset(NamedTuple):
@@ -86,12 +89,13 @@ class _Offsets:
 
     def fetched(self, topic: str, partition: int, topic_id: UUID | None = None) -> FetchedOffset:
         """The offset of a partition; an offset committed for an earlier topic of the same name does not count."""
-        if (topic, partition) in self.unstable:
+        if self.unstable and (topic, partition) in self.unstable:
             return FetchedOffset(error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
         value = self.committed.get((topic, partition))
         if value is None or (topic_id is not None and value.topic_id not in (None, topic_id)):
             return FetchedOffset()
-        return FetchedOffset(value.offset, value.leader_epoch, value.metadata)
+        fields = value.offset, value.leader_epoch, value.metadata, _NO_ERROR
+        return tuple.__new__(FetchedOffset, fields)
 
 
 def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> QueriedOffsets:
