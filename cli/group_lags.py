@@ -116,7 +116,7 @@ def read_lags(source: Source, described: ReadResult[Group], *, only_with_lag: bo
 def _without_offset(group: Group, columns: Iterable[LagColumns]) -> int | None:
     if group.offsets is None:
         return None
-    unread = unreadable(group.offsets)
+    unread = {*unreadable(group.offsets)}
     return sum(
         position is None and (of_topic.topic, number) not in unread
         for of_topic in columns

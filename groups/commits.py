@@ -101,15 +101,15 @@ class TopicCommits(Mapping[int, CommittedOffset]):
         return self._numbers, self._offsets
 
 
-def unreadable(offsets: Offsets) -> set[TopicPartition]:
+def unreadable(offsets: Offsets) -> list[TopicPartition]:
     """The partitions whose committed offsets could not be read."""
-    return {
+    return [
         (topic, number)
         for topic, commits in offsets.items()
         if not isinstance(commits, TopicCommits)
         for number, commit in commits.items()
         if commit.offset is None
-    }
+    ]
 
 
 def timed_commits(offsets: Offsets | None) -> Iterator[tuple[TopicPartition, CommittedOffset]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from groups.commits import TopicCommits
-from groups.model import NOTHING_COMMITTED, CommittedOffset
+from groups.model import CommittedOffset
 from groups.trees import INT32, Malformed, Partition, Read, Trees, Write, shown
 
 FEWEST = 9  # commits that fit in texts; fewer are mappings, as in the first version of the file
@@ -51,10 +51,10 @@ def _are_enough(words: Sequence[str | None]) -> bool:
 
 def _words(commits: Mapping[int, CommittedOffset]) -> list[str | None]:
     """The text of each commit; None if more is known of it."""
-    if not isinstance(commits, TopicCommits):
+    if not isinstance(commits, TopicCommits) or commits.timed:
         return [_word(commit) for commit in commits.values()]
-    positions, _, epochs, metadata, _ = commits.columns()
-    offsets = [NOTHING_COMMITTED if position is None else position for position in positions]
+    _, offsets = commits.offsets()
+    _, _, epochs, metadata, _ = commits.columns()
     return [
         None if note else str(offset) if epoch is None else f"{offset}@{epoch}"
         for offset, epoch, note in zip(offsets, epochs, metadata, strict=True)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from cli.sources.source import ReadResult, SettingsOfGroups, Source
+from groups.commits import unreadable
 from groups.described import unreadable_members
-from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of
+from groups.model import Cause, Cluster, Group, GroupListing, Problem, Topic, listing_of, partition_name
 from groups.settings import own_configs
 from groups.snapshot import Snapshot, SnapshotFault, read_snapshot, with_usable_racks
 
@@ -68,12 +69,10 @@ class SavedSource(Source):
 
 def _unknown_offsets(group: Group) -> Iterator[Problem]:
     """A problem for each committed offset that is null in the file."""
-    for topic, partitions in (group.offsets or {}).items():
-        for number, committed in partitions.items():
-            if committed.offset is None:
-                subject = f"{group.id}, {topic}-{number}"
-                message = "its committed offset is not known: it could not be read for the snapshot"
-                yield Problem(subject=subject, message=message, group=group.id)
+    for partition in unreadable(group.offsets or {}):
+        subject = f"{group.id}, {partition_name(partition)}"
+        message = "its committed offset is not known: it could not be read for the snapshot"
+        yield Problem(subject=subject, message=message, group=group.id)
 
 
 def _problem(fault: SnapshotFault) -> Problem:
