@@ -204,8 +204,8 @@ WRONG_LINES = {
     f'9: "{2**63}"': f".9: {EXPECTED}'{2**63}'",
     '2147483647: "1 2"': f".2147483647: {EXPECTED}'1 2'",
     'x: "1"': ".x: expected a whole number, found 'x'",
-    '4: "1 2"': ": the offset of partition 5 is listed twice",
-    '21: "1 2"': ": the offset of partition 22 is listed twice",
+    '4: "1 2"': ": a number is listed twice: 5; list it once",
+    '21: "1 2"': ": a number is listed twice: 22; list it once",
 }
 
 
