@@ -27,7 +27,7 @@ class TopicCommits(Mapping[int, CommittedOffset]):
     dictionary of these. An offset may be -1; epochs are at least -1. `timed` has those of whose records more is known,
     with the same offsets."""
 
-    __slots__ = ("_epochs", "_metadata", "_numbers", "_offsets", "timed")
+    __slots__ = ("_epochs", "_metadata", "numbers", "offsets", "timed")
 
     def __init__(
         self,
@@ -41,24 +41,24 @@ class TopicCommits(Mapping[int, CommittedOffset]):
             order = sorted(range(len(numbers)), key=numbers.__getitem__)
             numbers, offsets, epochs = ([column[at] for at in order] for column in (numbers, offsets, epochs))
             metadata = [metadata[at] for at in order]
-        self._numbers, self._offsets, self._epochs, self._metadata = numbers, offsets, epochs, metadata
+        self.numbers, self.offsets, self._epochs, self._metadata = numbers, offsets, epochs, metadata
         self.timed = timed or {}
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self.numbers)
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._numbers)
+        return iter(self.numbers)
 
     def __getitem__(self, number: int) -> CommittedOffset:
         if number in self.timed:
             return self.timed[number]
-        at = bisect_left(self._numbers, number)
-        if at == len(self) or self._numbers[at] != number:
+        at = bisect_left(self.numbers, number)
+        if at == len(self) or self.numbers[at] != number:
             raise KeyError(number)
         epoch = self._epochs[at]
         return CommittedOffset(
-            offset=self._offsets[at],
+            offset=self.offsets[at],
             leader_epoch=None if epoch < 0 else epoch,
             metadata=self._metadata[at],
         )
@@ -67,38 +67,32 @@ class TopicCommits(Mapping[int, CommittedOffset]):
         return repr(dict(self))
 
     def with_times(self, timed: Mapping[int, CommittedOffset]) -> TopicCommits:
-        return TopicCommits(
-            self._numbers, self._offsets, self._epochs, self._metadata, {**self.timed, **timed}
-        )
+        return TopicCommits(self.numbers, self.offsets, self._epochs, self._metadata, {**self.timed, **timed})
 
     def columns(self) -> CommittedColumns:
         """All commits, in the order of the mapping."""
         unknown, timed = (None,) * len(self), self.timed
         return CommittedColumns(
-            positions=[None if offset == NOTHING_COMMITTED else offset for offset in self._offsets],
+            positions=[None if offset == NOTHING_COMMITTED else offset for offset in self.offsets],
             lags=unknown,
             leader_epochs=[None if epoch < 0 else epoch for epoch in self._epochs],
             metadata=self._metadata,
-            timestamps=[timed[number].timestamp if number in timed else None for number in self._numbers]
+            timestamps=[timed[number].timestamp if number in timed else None for number in self.numbers]
             if timed
             else unknown,
         )
 
     def only(self, numbers: Sequence[int]) -> TopicCommits | None:
         """The commits of ascending partitions; None if it does not have all of them."""
-        own = self._numbers
+        own = self.numbers
         if [*own] == [*numbers]:
             return self
         order = [at for number in numbers if (at := bisect_left(own, number)) < len(own)]
         if [own[at] for at in order] != [*numbers]:
             return None
-        offsets, epochs = ([column[at] for at in order] for column in (self._offsets, self._epochs))
+        offsets, epochs = ([column[at] for at in order] for column in (self.offsets, self._epochs))
         picked = TopicCommits(numbers, offsets, epochs, [self._metadata[at] for at in order], self.timed)
         return picked if [*picked] == [*numbers] else None
-
-    def offsets(self) -> tuple[Sequence[int], Sequence[int]]:
-        """The partitions, and their offsets."""
-        return self._numbers, self._offsets
 
 
 def unreadable(offsets: Offsets) -> list[TopicPartition]:
@@ -124,7 +118,7 @@ def timed_commits(offsets: Offsets | None) -> Iterator[tuple[TopicPartition, Com
 def known_offsets(commits: Mapping[int, CommittedOffset]) -> tuple[Sequence[int], Sequence[int]]:
     """The partitions whose committed offsets could be read, and these."""
     if isinstance(commits, TopicCommits):
-        return commits.offsets()
+        return commits.numbers, commits.offsets
     known = {number: commit.offset for number, commit in commits.items() if commit.offset is not None}
     return [*known], [*known.values()]
 

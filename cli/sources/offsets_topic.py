@@ -26,7 +26,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -91,6 +91,7 @@ class FoundRecord(NamedTuple):
 
 
 Settings: TypeAlias = Mapping[str, str | int | float | bool]  # librdkafka's settings
+Records: TypeAlias = Mapping[bytes, FoundRecord | Unavailable]  # by key
 
 
 class Search(NamedTuple):
@@ -99,32 +100,30 @@ class Search(NamedTuple):
 
     keys: Mapping[bytes, bytes | None]
     optional: frozenset[bytes] = frozenset()
-    known: Mapping[bytes, FoundRecord] = MappingProxyType(
-        {}
-    )  # found before: only newer ones are searched for
+    known: Mapping[bytes, FoundRecord] = {}  # found before: only newer ones are searched for
 
 
 def read_newest(
     config: Settings,
     groups: Sequence[str],
-    search: Callable[[str], Search],
+    search: Callable[[Sequence[str]], Search],
     timeout_s: float,
     ends: dict[int, int] | None = None,
-) -> Iterator[tuple[str, Mapping[bytes, FoundRecord | Unavailable]]]:
-    """The newest record of each key by group, or why it could not be read, in about `timeout_s`. `ends` remembers the
-    ends of the partitions when they were read first."""
+) -> Iterator[tuple[Sequence[str], Records]]:
+    """The newest record of each key, or why it could not be read, in about `timeout_s`: of some groups at a time, so
+    that those of the others take no memory. `ends` remembers the ends of partitions when they were first read."""
     from confluent_kafka import Consumer, KafkaException
 
     deadline = time.monotonic() + timeout_s
     left = dict.fromkeys(groups)
     try:
         with closing(Consumer({**config, **_READING})) as consumer:
-            for name, answers in _read(consumer, groups, search, {} if ends is None else ends, deadline):
-                del left[name]
-                yield name, answers
+            for names, records in _read(consumer, groups, search, {} if ends is None else ends, deadline):
+                for name in names:
+                    del left[name]
+                yield names, records
     except KafkaException as error:
-        for name in left:
-            yield name, dict.fromkeys(search(name).keys, _refused(error.args[0]))
+        yield [*left], dict.fromkeys(search([*left]).keys, _refused(error.args[0]))
 
 
 _READING: Settings = {
@@ -145,30 +144,21 @@ _READING: Settings = {
 def _read(
     consumer: Consumer,
     groups: Sequence[str],
-    search: Callable[[str], Search],
+    search: Callable[[Sequence[str]], Search],
     ends: dict[int, int],
     deadline: float,
-) -> Iterator[tuple[str, Mapping[bytes, FoundRecord | Unavailable]]]:
-    """A partition at a time, so that the keys and records of the others take no memory."""
+) -> Iterator[tuple[Sequence[str], Records]]:
     topic = consumer.list_topics(OFFSETS_TOPIC, timeout=_left(deadline)).topics.get(OFFSETS_TOPIC)
     if topic is None or topic.error is not None or not topic.partitions:
         reason = "it does not exist" if topic is None or topic.error is None else topic.error.str()
         missing = Unavailable(f"{OFFSETS_TOPIC} cannot be read: {reason}")
-        yield from ((name, dict.fromkeys(search(name).keys, missing)) for name in groups)
+        yield groups, dict.fromkeys(search(groups).keys, missing)
         return
     by_partition: dict[int, list[str]] = defaultdict(list)
     for name, partition in zip(groups, partitions_for(groups, len(topic.partitions)), strict=True):
         by_partition[partition].append(name)
     for partition, names in sorted(by_partition.items()):
-        searches = {name: search(name) for name in names}
-        every = Search(
-            {key: offset for one in searches.values() for key, offset in one.keys.items()},
-            frozenset().union(*(one.optional for one in searches.values())),
-            {key: record for one in searches.values() for key, record in one.known.items()},
-        )
-        records = _of_partition(consumer, partition, every, ends, deadline)
-        for name, one in searches.items():
-            yield name, {key: records[key] for key in one.keys if key in records}
+        yield names, _of_partition(consumer, partition, search(names), ends, deadline)
 
 
 def _of_partition(
@@ -281,12 +271,16 @@ def read_leaders(
     config: Settings, groups: Iterable[str], timeout_s: float
 ) -> Mapping[str, LeaderRecord | Unavailable]:
     """The newest record of each group, or why it could not be read; never raises for an error of the cluster."""
+    keys = {
+        encode_record(ClassicGroupRecord(group=name, value=None))[0]: name for name in sorted(set(groups))
+    }
+    by_name = {name: key for key, name in keys.items()}
 
-    def search(name: str) -> Search:
-        return Search({encode_record(ClassicGroupRecord(group=name, value=None))[0]: None})
+    def search(names: Sequence[str]) -> Search:
+        return Search({by_name[name]: None for name in names})
 
-    newest = read_newest(config, sorted(set(groups)), search, timeout_s)
-    return {name: _decoded(item, _leader) for name, answers in newest for item in answers.values()}
+    newest = read_newest(config, [*by_name], search, timeout_s)
+    return {keys[key]: _decoded(item, _leader) for _, records in newest for key, item in records.items()}
 
 
 def with_leader(group: Group, record: LeaderRecord | Unavailable) -> Group:
@@ -331,18 +325,18 @@ def read_commit_times(
     earlier reading with the same `ends` is searched for only in the records written since."""
     by_id = {group.id: group for group in groups}
     named = [group.id for group in groups if _is_searched(group, last_members=last_members)]
-    untimed: dict[Unavailable, list[str]] = {}
-    not_left: dict[Unavailable, list[str]] = {}
-    ids: dict[UUID, UUID] = {}  # each once: of a thousand commits, all have the same
-    for name, answers in read_newest(
-        config, named, lambda name: _search(by_id[name], last_members=last_members), timeout_s, ends
-    ):
-        by_id[name] = _with_times(by_id[name], answers, ids, untimed, not_left)
-    problems = (
-        *_problems(untimed, "the last commit of", "partition"),
-        *_problems(not_left, "when the last member left", "group"),
-    )
-    return ReadResult(tuple(by_id.values()), problems)
+
+    def search(names: Sequence[str]) -> Search:
+        return _search([by_id[name] for name in names], last_members=last_members)
+
+    missing: Missing = defaultdict(list)
+    for names, records in read_newest(config, named, search, timeout_s, ends) if named else ():
+        by_id |= {name: _with_times(by_id[name], records, missing) for name in names}
+    return ReadResult(tuple(by_id.values()), tuple(_problems(missing)))
+
+
+Missing: TypeAlias = dict[tuple[str, str, Unavailable], list[str]]
+"""Groups by what is not known, of which unit, and why; a group once for each unit."""
 
 
 def _is_searched(group: Group, *, last_members: bool) -> bool:
@@ -354,19 +348,22 @@ def _may_have_left(group: Group) -> bool:
     return group.type in _GROUP_KEYS and not group.members and group.protocol_type != ""
 
 
-def _search(group: Group, *, last_members: bool) -> Search:
-    """The records of commits with the offsets that the broker reports, and of the group."""
+def _search(groups: Iterable[Group], *, last_members: bool) -> Search:
+    """The records of commits with the offsets that the broker reports, and of the groups."""
     keys: dict[bytes, bytes | None] = {}
     known: dict[bytes, FoundRecord] = {}
-    for key, _, committed in _commit_keys(group):
-        keys[key] = offset = (committed.offset or 0).to_bytes(8, signed=True)
-        if committed.timestamp is not None:
-            value = bytes(OFFSET.start) + offset
-            known[key] = FoundRecord(-1, key, value, committed.timestamp, None, committed.same_since_ms)
-    optional = frozenset([_group_key(group)] if group.members and group.type in _GROUP_KEYS else [])
-    if last_members and _may_have_left(group):
-        keys[_group_key(group)] = b""
-    return Search(keys | dict.fromkeys(optional, b""), optional, known)
+    optional: list[bytes] = []
+    for group in groups:
+        for key, _, committed in _commit_keys(group):
+            keys[key] = offset = (committed.offset or 0).to_bytes(8, signed=True)
+            if committed.timestamp is not None:
+                value = bytes(OFFSET.start) + offset
+                known[key] = FoundRecord(-1, key, value, committed.timestamp, None, committed.same_since_ms)
+        if group.members and group.type in _GROUP_KEYS:
+            optional.append(_group_key(group))
+        elif last_members and _may_have_left(group):
+            keys[_group_key(group)] = b""
+    return Search(keys | dict.fromkeys(optional, b""), frozenset(optional), known)
 
 
 def _commit_keys(group: Group) -> Iterator[tuple[bytes, TopicPartition, CommittedOffset]]:
@@ -381,8 +378,6 @@ def _commit_keys(group: Group) -> Iterator[tuple[bytes, TopicPartition, Committe
 
 
 _PARTITION_BYTES = 4  # at the end of an OffsetCommitKey
-
-
 _GROUP_KEYS: Mapping[GroupType, tuple[int, str]] = {
     GroupType.CLASSIC: (GROUP_METADATA.id, "group"),
     GroupType.CONSUMER: (CONSUMER_GROUP_METADATA.id, "groupId"),
@@ -405,45 +400,41 @@ def _changed(item: FoundRecord) -> int:
     return value.state_since_ms if value is not None and value.state_since_ms > 0 else item.timestamp_ms
 
 
-def _commit(item: FoundRecord) -> tuple[int, UUID | None, FoundRecord]:
-    """The time of a commit, and its topic's id."""
+def _commit(item: FoundRecord) -> tuple[FoundRecord, int, UUID | None]:
+    """The record of a commit, its time, and its topic's id."""
     _, fields = decode_value(OFFSET_COMMIT_RECORD.id, item.value or b"")
     topic_id = fields.get("topicId", NO_UUID)
-    return fields["commitTimestamp"], None if topic_id == NO_UUID else topic_id, item
+    return item, fields["commitTimestamp"], None if topic_id == NO_UUID else _same(topic_id)
 
 
-def _with_times(
-    group: Group,
-    answers: Mapping[bytes, FoundRecord | Unavailable],
-    ids: dict[UUID, UUID],
-    untimed: dict[Unavailable, list[str]],
-    not_left: dict[Unavailable, list[str]],
-) -> Group:
-    """The group with the times of its commits, since when each has been repeated, and of the group's record. Adds the
-    reasons why some are not known."""
+@lru_cache(maxsize=10_000)
+def _same(topic_id: UUID) -> UUID:
+    """One object for all commits of a topic."""
+    return topic_id
+
+
+def _with_times(group: Group, records: Records, missing: Missing) -> Group:
+    """The group with the times of its commits, since when each has been repeated, and of the group's record; adds
+    what is not known."""
     commits: dict[str, dict[int, CommittedOffset]] = defaultdict(dict)
     gaps = [] if group.commit_gap_ms is None else [group.commit_gap_ms]
     for key, (topic, number), committed in _commit_keys(group):
-        item = answers.get(key)
-        if item is None:
-            continue
-        commit = _decoded(item, _commit)
+        if key not in records:
+            continue  # it is known, and there is no newer one
+        commit = _decoded(records[key], _commit)
         if isinstance(commit, Unavailable):
-            untimed.setdefault(commit, []).append(group.id)
+            missing["the last commit of", "partition", commit].append(group.id)
             continue
-        time_ms, id_, record = commit
+        record, time_ms, topic_id = commit
         if record.before_ms is not None:
             gaps.append(record.timestamp_ms - record.before_ms)
         commits[topic][number] = replace(
-            committed,
-            timestamp=time_ms,
-            topic_id=None if id_ is None else ids.setdefault(id_, id_),
-            same_since_ms=record.same_since_ms,
+            committed, timestamp=time_ms, topic_id=topic_id, same_since_ms=record.same_since_ms
         )
-    item = answers.get(_group_key(group)) if group.type in _GROUP_KEYS else None
+    item = records.get(_group_key(group)) if group.type in _GROUP_KEYS else None
     changed = None if item is None else _decoded(item, _changed)
     if isinstance(changed, Unavailable) and not group.members:
-        not_left.setdefault(changed, []).append(group.id)
+        missing["when the last member left", "group", changed].append(group.id)
     changed_ms = changed if isinstance(changed, int) else None
     return replace(
         group,
@@ -454,9 +445,11 @@ def _with_times(
     )
 
 
-def _problems(missing: Mapping[Unavailable, Sequence[str]], what: str, unit: str) -> Iterable[Problem]:
-    """A line for each reason why `what` is not known, with the number of `unit`s for each group."""
-    for reason, groups in sorted(missing.items(), key=lambda item: item[0].why):
+def _problems(missing: Missing) -> Iterable[Problem]:
+    """A line for each reason why something is not known, with the number of units."""
+    for (what, unit, reason), groups in sorted(
+        missing.items(), key=lambda item: (item[0][0], item[0][2].why)
+    ):
         is_forbidden = reason.cause is Cause.FORBIDDEN
         hint = "; this needs READ on the topic __consumer_offsets" if is_forbidden else ""
         yield Problem(

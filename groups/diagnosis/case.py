@@ -251,7 +251,9 @@ def committed(case: DiagnosisCase) -> Iterator[tuple[str, Sequence[int], Sequenc
 
 
 def names(partitions: Iterable[model.TopicPartition]) -> str:
-    return first_names(all_names(partitions))
+    """The first of the partitions, and the number of the others."""
+    listed = sorted(partitions)
+    return first_names([*map(model.partition_name, listed[:3])], of=len(listed))
 
 
 def all_names(partitions: Iterable[model.TopicPartition]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from cli.render.document import fields
 from cli.selection import source_of, with_close_names
 from cli.sources.source import Source
 from groups import model
-from groups.commits import timed_commits, with_times
+from groups.commits import known_offsets, timed_commits, with_times
 from groups.counts import counted
 from groups.diagnosis.assignments import has_regexes
 from groups.diagnosis.case import Observation, Thresholds, is_held
@@ -49,12 +49,9 @@ class FleetObservation:
     missing_topics: frozenset[str] | None = None
     topic_names: frozenset[str] | None = None
     cluster: model.Cluster | None = None
-    waiting_since_ms: Mapping[str, Mapping[model.TopicPartition, int | None]] = field(
-        default_factory=dict
-    )  # by group
-    next_records: Mapping[str, Mapping[model.TopicPartition, NextRecord]] = field(
-        default_factory=dict
-    )  # by group
+    # By group:
+    waiting_since_ms: Mapping[str, Mapping[model.TopicPartition, int | None]] = field(default_factory=dict)
+    next_records: Mapping[str, Mapping[model.TopicPartition, NextRecord]] = field(default_factory=dict)
     transactions: Mapping[model.TopicPartition, tuple[model.OpenTransaction, ...]] | None = None
 
     def each(self, names: Sequence[str]) -> Iterator[Observation]:
@@ -219,9 +216,9 @@ def _as_before(group: model.Group, first: model.Group | None) -> model.Group:
     if group.offsets is None or first is None:
         return group
     same: dict[str, dict[int, model.CommittedOffset]] = {}
+    now = {topic: dict(zip(*known_offsets(commits), strict=True)) for topic, commits in group.offsets.items()}
     for (topic, number), old in timed_commits(first.offsets):
-        commit = model.commit_of(group.offsets, (topic, number))
-        if commit is not None and old.offset == commit.offset:
+        if old.offset is not None and now.get(topic, {}).get(number) == old.offset:
             same.setdefault(topic, {})[number] = old
     return replace(group, offsets=with_times(group.offsets, same), commit_gap_ms=first.commit_gap_ms)
 
