@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
+from functools import lru_cache
 from typing import Annotated, NamedTuple, Self, TypeAlias
 from uuid import UUID
 
@@ -36,6 +37,7 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, tuple[int, ...]]
     return {topic: tuple(sorted_numbers) for topic, sorted_numbers in numbers.items()}
 
 
+@lru_cache(maxsize=1 << 16)  # findings of thousands of groups name the same partitions
 def partition_name(partition: TopicPartition) -> str:
     """A partition's name as in Kafka's logs: `orders-0`."""
     return f"{partition[0]}-{partition[1]}"

@@ -118,10 +118,7 @@ def read_newest(
     left = dict.fromkeys(groups)
     try:
         with closing(Consumer({**config, **_READING})) as consumer:
-            for names, records in _read(consumer, groups, search, {} if ends is None else ends, deadline):
-                for name in names:
-                    del left[name]
-                yield names, records
+            yield from _read(consumer, left, search, {} if ends is None else ends, deadline)
     except KafkaException as error:
         yield [*left], dict.fromkeys(search([*left]).keys, _refused(error.args[0]))
 
@@ -143,11 +140,13 @@ _READING: Settings = {
 
 def _read(
     consumer: Consumer,
-    groups: Sequence[str],
+    left: dict[str, None],
     search: Callable[[Sequence[str]], Search],
     ends: dict[int, int],
     deadline: float,
 ) -> Iterator[tuple[Sequence[str], Records]]:
+    """Takes the groups out of `left`."""
+    groups = [*left]
     topic = consumer.list_topics(OFFSETS_TOPIC, timeout=_left(deadline)).topics.get(OFFSETS_TOPIC)
     if topic is None or topic.error is not None or not topic.partitions:
         reason = "it does not exist" if topic is None or topic.error is None else topic.error.str()
@@ -158,7 +157,11 @@ def _read(
     for name, partition in zip(groups, partitions_for(groups, len(topic.partitions)), strict=True):
         by_partition[partition].append(name)
     for partition, names in sorted(by_partition.items()):
-        yield names, _of_partition(consumer, partition, search(names), ends, deadline)
+        records = _of_partition(consumer, partition, search(names), ends, deadline)
+        for name in names:
+            del left[name]
+        yield names, records
+        del records
 
 
 def _of_partition(
@@ -332,6 +335,7 @@ def read_commit_times(
     missing: Missing = defaultdict(list)
     for names, records in read_newest(config, named, search, timeout_s, ends) if named else ():
         by_id |= {name: _with_times(by_id[name], records, missing) for name in names}
+        del records  # before the next are read
     return ReadResult(tuple(by_id.values()), tuple(_problems(missing)))
 
 
