@@ -48,11 +48,10 @@ def _words(commits: Mapping[int, CommittedOffset]) -> list[str | None]:
     if len(commits) < FEWEST:
         return []
     if isinstance(commits, TopicCommits) and not commits.timed:
-        _, offsets = commits.offsets()
         _, _, epochs, metadata, _ = commits.columns()
         words = [
             None if note else str(offset) if epoch is None else f"{offset}@{epoch}"
-            for offset, epoch, note in zip(offsets, epochs, metadata, strict=True)
+            for offset, epoch, note in zip(commits.offsets, epochs, metadata, strict=True)
         ]
     else:
         words = [_word(commits[number]) for number in sorted(commits)]
