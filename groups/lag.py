@@ -132,9 +132,11 @@ def _unread(
         return None
     if counted is not None or committed is None or committed < 0 or end is None:
         return lag
-    if record is not None and record.offset is None:
-        return 0
-    first = max(committed if start is None else start, committed, 0 if record is None else record.offset or 0)
+    first = committed if start is None or start < committed else start
+    if record is not None:
+        if record.offset is None:
+            return 0
+        first = max(first, record.offset)
     return end - first if end > first else 0
 
 

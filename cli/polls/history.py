@@ -73,8 +73,8 @@ def _only(seen: PolledGroup, reading: PollResult) -> PolledHistory:
 
 
 def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_ms: int) -> PolledHistory:
-    at_ms, rows = reading.at_ms, seen.rows
-    seen = replace(seen, make_rows=lambda: rows)
+    at_ms, rows = reading.at_ms, seen.rows()
+    seen = replace(seen, rows=lambda: rows)
     observation = _observed(seen, reading)
     observations = (*_recent(before.observations, at_ms, WINDOW_MS), observation)
     totals = reading.totals.get(seen.id, before.totals)
@@ -85,7 +85,7 @@ def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_m
         return replace(before, observations=kept, progress=None, diagnosis=diagnosis, totals=totals)
     readings = (
         *_within(before.readings, at_ms, WINDOW_MS),
-        (at_ms, readings_of_rows(at_ms, seen.rows)),
+        (at_ms, readings_of_rows(at_ms, seen.rows())),
     )
     progress = group_progress([of_poll for _, of_poll in readings]) if len(readings) > 1 else None
     return PolledHistory(
@@ -103,7 +103,7 @@ def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_m
 def _observed(seen: PolledGroup, reading: PollResult) -> Observation:
     problem = next((problem for problem in reading.problems if problem.group == seen.id), None)
     records = {
-        (row.topic, row.partition): row.next_record for row in seen.rows if row.next_record is not None
+        (row.topic, row.partition): row.next_record for row in seen.rows() if row.next_record is not None
     }
     return Observation(
         at_ms=reading.at_ms,

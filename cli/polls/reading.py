@@ -33,18 +33,14 @@ class PolledGroup:
 
     id: str
     group: Group | None = None
-    make_rows: Callable[[], Sequence[lag.PartitionLag]] = tuple
+    rows: Callable[[], Sequence[lag.PartitionLag]] = tuple
+    """Made at each call: those of all groups take much more memory than their offsets."""
     topics: Mapping[str, lag.LagSums] = field(default_factory=dict)  # Sums by topic
     read: lag.LagSums = field(default_factory=lag.LagSums)  # Over topics that members read
     others: lag.LagSums = field(
         default_factory=lag.LagSums
     )  # Over topics of which it is known that no member reads them
     error: str | None = None  # Kafka's name of the error if it could not be read completely
-
-    @property
-    def rows(self) -> Sequence[lag.PartitionLag]:
-        """Made whenever they are asked for: those of all groups take much more memory than their offsets."""
-        return self.make_rows()
 
     @classmethod
     def of(
@@ -60,9 +56,7 @@ class PolledGroup:
         return cls(
             id=group.id,
             group=group,
-            make_rows=lambda: lag.each_once(
-                row for of_topic in columns(once=False) for row in of_topic.rows()
-            ),
+            rows=lambda: lag.each_once(row for of_topic in columns(once=False) for row in of_topic.rows()),
             topics=topics,
             read=both[True],
             others=both[False],

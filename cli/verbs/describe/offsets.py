@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cli.render.cells import Cell, Duration
@@ -156,13 +156,6 @@ def _time(ms: int | None) -> str | None:
     return None if ms is None else format_moment(ms)
 
 
-def totals_of(rows: Sequence[PartitionLag], *, lag_time: bool) -> LagSums:
-    """The sums over rows of a table of offsets that are shown; without `lag_time`, the longest is not known."""
-    lags = [row.lag for row in rows]
-    longest = longest_lag(rows) if lag_time else NO_LAG
-    return LagSums(len(lags), lags.count(None), total_lag(lags), longest=longest)
-
-
 def _totals_data(sums: LagSums, *, lag_time: bool) -> dict[str, object]:
     data: dict[str, object] = {**fields(sums, "partitions", "lag"), "lag_unknown": sums.unknown}
     return data | {"max_lag_ms": sums.longest.ms} if lag_time else data
@@ -174,14 +167,11 @@ def _totals_cells(sums: LagSums, *, lag_time: bool) -> tuple[Cell, ...]:
 
 
 def group_totals(group: Group, rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, object]:
-    rows = each_once(rows)
-    topics = [
-        {"topic": topic, **_totals_data(totals_of(of_topic, lag_time=lag_time), lag_time=lag_time)}
-        for topic, of_topic in _by_topic(rows).items()
-    ]
+    by_topic = _by_topic(rows, lag_time=lag_time)
+    topics = [{"topic": topic, **_totals_data(sums, lag_time=lag_time)} for topic, sums in by_topic.items()]
     unsubscribed = total_lag(row.lag for row in rows if not row.is_subscribed) or 0
     return {
-        **_totals_data(totals_of(rows, lag_time=lag_time), lag_time=lag_time),
+        **_totals_data(LagSums.over(by_topic.values()), lag_time=lag_time),
         "lag_unsubscribed": None if unsubscribed_topics(group) is None else unsubscribed,
         "topics": topics,
     }
@@ -199,10 +189,7 @@ class TotalsOfGroups:
     def add(self, rows: Mapping[str, Sequence[PartitionLag]]) -> None:
         """Add the rows of more groups."""
         for group, listed in rows.items():
-            by_topic = {
-                topic: totals_of(of_topic, lag_time=self._lag_time)
-                for topic, of_topic in _by_topic(each_once(listed)).items()
-            }
+            by_topic = _by_topic(listed, lag_time=self._lag_time)
             of_group = LagSums.over(by_topic.values())
             self._topics += [
                 (group, topic, *_totals_cells(sums, lag_time=self._lag_time))
@@ -236,8 +223,14 @@ class TotalsOfGroups:
         return tables
 
 
-def _by_topic(rows: Iterable[PartitionLag]) -> dict[str, list[PartitionLag]]:
-    by_topic: dict[str, list[PartitionLag]] = {}
-    for row in rows:
-        by_topic.setdefault(row.topic, []).append(row)
-    return dict(sorted(by_topic.items()))
+def _by_topic(rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, LagSums]:
+    """The sums over the rows of each topic that are shown; without `lag_time`, the longest is not known."""
+    grouped: dict[str, list[PartitionLag]] = {}
+    for row in each_once(rows):
+        grouped.setdefault(row.topic, []).append(row)
+    by_topic: dict[str, LagSums] = {}
+    for topic, of_topic in sorted(grouped.items()):
+        lags = [row.lag for row in of_topic]
+        longest = longest_lag(of_topic) if lag_time else NO_LAG
+        by_topic[topic] = LagSums(len(lags), lags.count(None), total_lag(lags), longest=longest)
+    return by_topic

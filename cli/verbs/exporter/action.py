@@ -1,5 +1,7 @@
 """Run `kohort exporter`: polls in this thread, scrapes in others."""
 
+from __future__ import annotations
+
 import gc
 import signal
 import time
@@ -8,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -26,18 +28,17 @@ from cli.sources.contexts.resolve import of_cluster
 from cli.sources.journal.reader import JournalReader
 from cli.sources.journal.schema import JournalError
 from cli.times import milliseconds
-from cli.verbs.exporter.endpoint import METRICS, ExporterPages
 from cli.verbs.exporter.newest_page import ClusterMetrics, NewestPage, now_ms
 from cli.verbs.exporter.options import DEFAULT_LISTEN, ExporterOptions, SampleLevel
 from cli.verbs.exporter.page import LABELS, PageLimits
-from cli.web_guard import Guard, guard_of
 from cli.web_guard_options import refuse_guard
-from coordinator.server.listener import CannotListen
-from coordinator.server.web import WebServer
 from groups.counts import counted
 from groups.files import replace_file
 from groups.listing import Problem
 from wire.client.address import Address
+
+if TYPE_CHECKING:
+    from cli.web_guard import Guard
 
 SHOWN_PROBLEMS = 5
 LEAST_INTERVAL_MS, MOST_INTERVAL_MS = 1_000, 86_400_000
@@ -117,11 +118,13 @@ def _guard(options: ExporterOptions, *, pushes: bool) -> Guard | None:
     if options.listen is None and (options.textfile is not None or options.once or pushes):
         refuse_guard(options, "--listen HOST:PORT")
         return None
+    from cli.web_guard import guard_of
+
     return guard_of(options, DEFAULT_LISTEN)
 
 
 def _run(
-    polls: "_Polls",
+    polls: _Polls,
     newest: NewestPage,
     interval_s: float,
     guard: Guard | None,
@@ -274,6 +277,10 @@ def _textfile(options: ExporterOptions) -> Path | None:
 @contextmanager
 def _serving(guard: Guard, newest: NewestPage) -> Iterator[None]:
     """Answer scrapes in threads. Raises CannotListen."""
+    from cli.verbs.exporter.endpoint import METRICS, ExporterPages
+    from coordinator.server.listener import CannotListen
+    from coordinator.server.web import WebServer
+
     host, port = guard.address.host, guard.address.port
     try:
         pages = ExporterPages(newest=newest, login=guard.login, report=notice)

@@ -175,7 +175,7 @@ def page_of(
     shared = "".join(f'{name}="{escaped(value)}",' for name, value in labels.items())
     poll = _Poll(reading=reading, history=history, owners=owners)
     if owners is not None:
-        owners.take(row for seen in reading.groups.values() for row in seen.rows)
+        owners.take(row for seen in reading.groups.values() for row in seen.rows())
     packers: dict[families.AnyFamily, _Packer] = defaultdict(_Packer)
     series, is_full = 0, False
     left_out = dict.fromkeys(SampleLevel, 0)
@@ -241,7 +241,7 @@ def _of_partitions(seen: PolledGroup, poll: _Poll, at: str) -> Samples:
     topics = {topic: escaped(topic) for topic in seen.topics}
     labeled = [
         (f'{at},topic="{topics[row.topic]}",partition="{row.partition}"{_owner(poll, row)}', row)
-        for row in seen.rows
+        for row in seen.rows()
     ]
     return [(family, _lines(family, labeled)) for family in families.OF_PARTITIONS]
 

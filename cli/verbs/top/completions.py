@@ -49,11 +49,11 @@ class Known:
                 [member.id for member in group.polled.group.members] if group and group.polled.group else []
             )
         if kind == "PARTITION":
-            rows = group.polled.rows if group else ()
+            rows = group.polled.rows() if group else ()
             return [str(row.partition) for row in rows if row.topic == before[-1]]
         if kind == "TOPIC":
             groups = [group] if group and before else self.sight.groups.values()
-            return dict.fromkeys(row.topic for seen in groups for row in seen.polled.rows)
+            return dict.fromkeys(row.topic for seen in groups for row in seen.polled.rows())
         return ()
 
 

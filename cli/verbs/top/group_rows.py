@@ -87,8 +87,8 @@ def _group_cells(
     progress = seen.history.progress if seen else None
     yield from (listing.id, listing.state.value)
     yield len(group.members) if group is not None else listing.members
-    yield None if seen is None else total_lag(row.lag for row in seen.polled.rows)
-    lag_ms = None if seen is None else longest_lag(seen.polled.rows).ms
+    yield None if seen is None else total_lag(row.lag for row in seen.polled.rows())
+    lag_ms = None if seen is None else longest_lag(seen.polled.rows()).ms
     yield None if lag_ms is None else Duration(lag_ms)
     yield None if health is None else health.value
     yield rate_text(progress.committed_per_s if progress else None)

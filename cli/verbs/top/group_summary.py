@@ -40,7 +40,7 @@ def summary_lines(sight: Sight, name: str, width: int) -> list[Line]:
     lines: list[Line] = [_state_line(group, watched)]
     if (
         seen is not None
-        and seen.polled.rows
+        and seen.polled.rows()
         and (words := [*_lag_words(seen, is_past=sight.past_ms is not None)])
     ):
         lines.append((Piece("  ".join(words)),))
@@ -76,10 +76,10 @@ def _state_line(group: Group, watched: WatchedGroup | None) -> Line:
 
 
 def _lag_words(seen: SeenGroup, *, is_past: bool) -> Iterator[str]:
-    lag = total_lag(row.lag for row in seen.polled.rows)
+    lag = total_lag(row.lag for row in seen.polled.rows())
     if lag is not None or not is_past:
         yield "lag " + ("not known" if lag is None else counted(lag, "record"))
-    lag_ms = longest_lag(seen.polled.rows).ms
+    lag_ms = longest_lag(seen.polled.rows()).ms
     if lag_ms is not None:
         yield f"the oldest unread is {duration_text(lag_ms)} old"
     progress = seen.history.progress

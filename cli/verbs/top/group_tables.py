@@ -110,7 +110,7 @@ def tasks_of(group: Group) -> dict[str, StreamsMember]:
 
 def lags_of_members(seen: SeenGroup | None) -> dict[str, int | None]:
     by_member: dict[str, list[int | None]] = {}
-    for row in seen.polled.rows if seen else ():
+    for row in seen.polled.rows() if seen else ():
         if row.member is not None:
             by_member.setdefault(row.member.id, []).append(row.lag)
     return {member: total_lag(lags) for member, lags in by_member.items()}
@@ -142,7 +142,7 @@ def topics_table(sight: Sight, name: str) -> GridTable:
     unowned = Counter(topic for topic, _ in (watched.unowned if watched else ()))
     lags = topic_lags(name, sight.watched.window, partitions)
     rows: dict[str, list[PartitionLag]] = {}
-    for row in seen.polled.rows if seen else ():
+    for row in seen.polled.rows() if seen else ():
         rows.setdefault(row.topic, []).append(row)
     names = short_names((lag.topic for lag in lags), LABEL)
     return grid_of(
@@ -171,7 +171,7 @@ PartitionColumn = tuple[str, Callable[[PartitionLag], Cell]]
 def partitions_table(sight: Sight, name: str) -> GridTable:
     """In the past, and of a source without ends of logs, the commits alone."""
     seen, group = sight.groups.get(name), group_on_screen(sight, name)
-    rows = sorted(seen.polled.rows, key=lambda row: (row.topic, row.partition)) if seen else []
+    rows = sorted(seen.polled.rows(), key=lambda row: (row.topic, row.partition)) if seen else []
     topics = short_names({row.topic for row in rows}, LABEL)
     owners = owner_names(group)
     shown: list[PartitionColumn] = [

@@ -154,8 +154,8 @@ class Sight:
 def _after(
     before: SeenGroup | None, polled: PolledGroup, result: PollResult, *, is_opened: bool, is_still: bool
 ) -> SeenGroup:
-    rows = polled.rows  # Screens need them again and again
-    polled = replace(polled, make_rows=lambda: rows)
+    rows = polled.rows()  # Screens need them again and again
+    polled = replace(polled, rows=lambda: rows)
     earlier = before.history if before else PolledHistory()
     history = PolledHistory.of_one(polled, result) if is_still else earlier.after(polled, result)
     rebalanced = tuple(ms for ms in (before.rebalanced_ms if before else ()) if result.at_ms - ms <= HOUR_MS)

@@ -3,11 +3,13 @@
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from coordinator.server.security.settings import SecuritySettings
 from wire.client.errors import InvalidAddress
 from wire.client.security import SecurityProtocol
+
+if TYPE_CHECKING:
+    from coordinator.server.security.settings import SecuritySettings
 
 _EXAMPLE = "write it as 127.0.0.1:9092 or [::1]:9092, with port 0 for any free one"
 MAX_PORT = 65535
@@ -60,7 +62,7 @@ def parse_advertised(text: str) -> Advertised:
     return (address, None) if port is None else (host, port)
 
 
-def check_reach(address: ListenAddress, settings: SecuritySettings, *, is_advertised: bool) -> None:
+def check_reach(address: ListenAddress, settings: "SecuritySettings", *, is_advertised: bool) -> None:
     """Refuse an address that other machines can reach, unless TLS and a login protect it. Raises InvalidAddress."""
     if not address.is_loopback and not settings.is_guarded:
         raise InvalidAddress(

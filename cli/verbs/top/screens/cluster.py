@@ -80,7 +80,7 @@ class ClusterScreen(SubjectScreen):
                 "##MEMBERS",
                 lambda one: sum(len(seen.polled.group.members) for seen in one.groups if seen.polled.group),
             ),
-            ("#LAG", lambda one: total_lag(row.lag for seen in one.groups for row in seen.polled.rows)),
+            ("#LAG", lambda one: total_lag(row.lag for seen in one.groups for row in seen.polled.rows())),
             ("##ERRORS", lambda one: sum(health_of(seen) is Health.ERROR for seen in one.groups)),
             ("RACK", lambda one: None if one.node is None else one.node.rack),
         )

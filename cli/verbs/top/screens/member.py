@@ -116,7 +116,7 @@ class MemberScreen(SubjectScreen, ActingScreen):
         one = self._inspected(group)
         if group is None or one is None:
             return
-        rows = {(row.topic, row.partition): row for row in (seen.polled.rows if seen else ())}
+        rows = {(row.topic, row.partition): row for row in (seen.polled.rows() if seen else ())}
         labels, owners = labels_of(group), owners_of(group)
         owned, target = set(each_partition(one.member.owned)), set(each_partition(one.member.target))
         for place in sorted(owned | target):

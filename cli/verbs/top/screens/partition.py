@@ -42,7 +42,9 @@ class PartitionScreen(SubjectScreen, ActingScreen):
 
     def sentences(self, sight: Sight) -> Iterator[Sentence]:
         group, seen = group_on_screen(sight, self.group), sight.groups.get(self.group)
-        rows = (row for row in (seen.polled.rows if seen else ()) if (row.topic, row.partition) == self.place)
+        rows = (
+            row for row in (seen.polled.rows() if seen else ()) if (row.topic, row.partition) == self.place
+        )
         row = next(rows, None)
         if group is None or row is None:
             yield (

@@ -69,7 +69,7 @@ class TopicScreen(SubjectScreen):
         use = None if group is None else topic_use(group, self.topic)
         if group is None or use is None:
             return None
-        rows = tuple(row for row in seen.polled.rows if row.topic == self.topic)
+        rows = tuple(row for row in seen.polled.rows() if row.topic == self.topic)
         return Reader(name, seen, use, rows, sum(self.topic in (one.owned or {}) for one in group.members))
 
     def sentences(self, sight: Sight) -> Iterator[Sentence]:

@@ -36,7 +36,7 @@ class TopicsScreen(TableScreen):
     def draw(self, sight: Sight) -> None:
         reads: dict[str, dict[str, list[PartitionLag]]] = defaultdict(lambda: defaultdict(list))
         for name, seen in sight.groups.items():
-            for row in seen.polled.rows:
+            for row in seen.polled.rows():
                 reads[row.topic][name].append(row)
         topics = [_TopicReads(name, by_group) for name, by_group in sorted(reads.items())]
         table = grid_of(
