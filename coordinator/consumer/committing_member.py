@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -83,9 +83,9 @@ class CommittingMember(base.ClientMember):
         return tuple(periodic_tasks) if is_all else None
 
     def skip_periodic_tasks(
-        self, since_ms: int, until_ms: int
+        self, tasks: Sequence[base.PeriodicTask], since_ms: int, until_ms: int
     ) -> Iterator[tuple[int, Callable[[], AnyRequest | None]]]:
-        for number, routine in enumerate(self.periodic_tasks or ()):
+        for number, routine in enumerate(tasks):
             sent_ms = routine.last_by(until_ms)
             if sent_ms <= since_ms:
                 continue

@@ -50,7 +50,8 @@ def draft(group_id: str, records: Iterable[log.ConsumerRecord]) -> ConsumerGroup
 def replay_offset(state: EngineState, record: log.OffsetRecord, producer_id: int | None = None) -> None:
     """Store or delete an offset; an offset of a transaction, which has a producer id, stays pending until its end.
     The first offset of an unknown group creates a simple group. A tombstone deletes at once."""
-    group, key, value = record.group, (record.topic, record.partition), record.value
+    group, topic, partition, value = record
+    key = topic, partition
     if value is None:
         state.pending.drop(group, key)
         offsets = state.offsets.get(group, {})
@@ -64,9 +65,10 @@ def replay_offset(state: EngineState, record: log.OffsetRecord, producer_id: int
         state.pending.add(producer_id, group, key, value)
         return
     state.pending.supersede(group, key)
-    if group not in state.offsets:
-        state.offsets[group] = {}
-    state.offsets[group][key] = value
+    offsets = state.offsets.get(group)
+    if offsets is None:
+        offsets = state.offsets[group] = {}
+    offsets[key] = value
 
 
 def unload(ctx: EngineContext, belongs: Callable[[str], bool]) -> None:

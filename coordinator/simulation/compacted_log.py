@@ -77,7 +77,7 @@ def compacted(log: Sequence[Record], cleaning: CleanerPositions) -> list[Record]
 
 def without_old_offsets(log: Sequence[Record], ends: Sequence[int]) -> tuple[list[Record], list[int]]:
     """The log and the ends of its batches, without offsets that were committed again later: most of a long log."""
-    places = [(record.topic, record.partition) if type(record) is OffsetRecord else None for record in log]
+    places = [record[1:3] if type(record) is OffsetRecord else None for record in log]
     last = {place: offset for offset, place in enumerate(places)}
     stays = [place is None or last[place] == offset for offset, place in enumerate(places)]
     before = [0, *accumulate(stays)]

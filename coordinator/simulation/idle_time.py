@@ -27,22 +27,23 @@ _RECURRING = frozenset({Process.wake, CoordinatorNode.expire, Network.check})
 
 def skip_idle(world: World, before_ms: int) -> bool:
     """Skip idle time until `before_ms`, when the caller may act. Returns whether there was enough."""
-    began_ms, end_ms = world.schedule.now_ms, end_of_idle(world, before_ms)
-    if end_ms is None:
+    began_ms = world.schedule.now_ms
+    tasks = _periodic_tasks(world) if before_ms - began_ms > MIN_IDLE_MS else None
+    end_ms = None if tasks is None else _end_of_idle(world, tasks, before_ms)
+    if tasks is None or end_ms is None:
         return False
     pass_idle(world, end_ms)
-    _replay_last(world, began_ms, end_ms)
+    _replay_last(world, tasks, began_ms, end_ms)
     world.schedule.skip(end_ms, _recurs)
     world.resume_periodic_work()
     return True
 
 
-def end_of_idle(world: World, before_ms: int) -> int | None:
-    """The moment up to which idle time can be skipped; None if the group is not idle, or not for long."""
+def _end_of_idle(
+    world: World, tasks_by_process: Mapping[Process, Sequence[PeriodicTask]], before_ms: int
+) -> int | None:
+    """The moment up to which idle time can be skipped; None if there is too little."""
     now_ms, round_trip_ms = world.schedule.now_ms, 2 * world.network.slowest_ms
-    tasks_by_process = _periodic_tasks(world) if before_ms - now_ms > MIN_IDLE_MS else None
-    if tasks_by_process is None:
-        return None
     periodic_tasks = [task for tasks in tasks_by_process.values() for task in tasks]
     planned_ms = world.schedule.first_except(_recurs)
     timer_ms = world.engine.next_deadline(_renewed_sessions(world, tasks_by_process, round_trip_ms))
@@ -65,13 +66,14 @@ def pass_idle(_world: World, _end_ms: int) -> None:
     """Do the skipped periodic work, except the last of each kind: nothing. A test plays all of it, and compares."""
 
 
-def _replay_last(world: World, began_ms: int, end_ms: int) -> None:
+def _replay_last(
+    world: World, tasks: Mapping[Process, Sequence[PeriodicTask]], began_ms: int, end_ms: int
+) -> None:
     node, delay_ms = world.coordinator, world.network.slowest_ms
     last = [
         (sent_ms, number, process, request_of)
-        for number, process in enumerate(world.processes.values())
-        if process.is_running
-        for sent_ms, request_of in process.member.skip_periodic_tasks(began_ms, end_ms)
+        for number, process in enumerate(tasks)
+        for sent_ms, request_of in process.member.skip_periodic_tasks(tasks[process], began_ms, end_ms)
     ]
     for sent_ms, _, process, request_of in sorted(last, key=lambda entry: entry[:2]):
         world.schedule.now_ms = sent_ms

@@ -110,6 +110,7 @@ class CoordinatorNode:
         self._length = 0  # The length of the log that a zombie knows
         self._schedule, self._config, self._random = schedule, config, random
         self._answer, self._fresh_id, self._watching, self._checks = answer, fresh_id, watching, checks
+        self._watching_answers, self._watching_appends = watching("answering"), watching("appended")
         self._wake_ms: int | None = None
         self._wakes = 0  # How many wake-ups were planned: only the last one counts
         self._rests_until_ms = 0
@@ -232,7 +233,7 @@ class CoordinatorNode:
                 return
             self.log += records
             batch = LogAppend(records, request, is_late)
-            for watcher in self._watching("appended"):
+            for watcher in self._watching_appends:
                 watcher.appended(batch)
             if self._crash is not None:
                 self._crash_now(self._crash)
@@ -253,8 +254,8 @@ class CoordinatorNode:
     def _send(self, result: CoordinatorResult) -> None:
         for ticket, answer in result.answers:
             connection, number, request, is_late = self.parked.pop(ticket)
-            answering = Answering(self, request, answer, not connection.is_lost, is_late)
-            for watcher in self._watching("answering"):
+            answering = tuple.__new__(Answering, (self, request, answer, not connection.is_lost, is_late))
+            for watcher in self._watching_answers:
                 watcher.answering(answering)
             self._answer(connection, number, answer)
 

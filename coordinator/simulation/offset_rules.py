@@ -88,7 +88,7 @@ class OffsetRules:
             self._wrongly_committed.pop(key, None)
 
     def acknowledged(self, request: OffsetCommit, answer: OffsetCommitAnswer) -> None:
-        offsets = {(offset.topic, offset.partition): offset.offset for offset in request.offsets}
+        offsets = {(offset[0], offset[2]): offset[3] for offset in request.offsets}
         refused = [(topic, number) for topic, _, number, code in answer.partitions if code]
         for key in refused:
             offsets.pop(key, None)

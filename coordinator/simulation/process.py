@@ -102,6 +102,7 @@ class Process(PollingApplication):
         self.after_error = after_error
         self.has_failed = False  # Whether it stops because of an exception
         self._send, self._watching = send, watching
+        self._watching_answers = watching("received")
         self._wake_ms: int | None = None
         self._deadline_ms: int | None = None  # The member's next deadline, as of the last step
         self._commits = False  # Whether the listener waits in commitSync
@@ -155,7 +156,7 @@ class Process(PollingApplication):
         if (self.is_frozen or not self.is_running) and self._waits(self.deliver, number, answer):
             return
         self._committing.pop(number, None)
-        for watcher in self._watching("received"):
+        for watcher in self._watching_answers:
             watcher.received(self, answer)
         self.member.answered(number, answer, self._schedule.now_ms)
         self._step()
