@@ -1,5 +1,4 @@
-"""Dataclasses of which a simulation creates hundreds of thousands: types are checked as if they were frozen, and they
-are created three times as fast, since a frozen one sets each field through `object.__setattr__`."""
+"""Values of which a simulation creates hundreds of thousands, at a third of the usual time."""
 
 import dataclasses
 from typing import TYPE_CHECKING
@@ -9,8 +8,12 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(*, frozen: bool, **options: bool):
-        """`dataclasses.dataclass` of values that nothing changes: mypy ensures it, and they are hashed as such."""
+        """`dataclasses.dataclass` of values that nothing changes: mypy ensures it, and they are hashed as such. A class
+        that Python freezes, too, sets each field through `object.__setattr__`."""
         return dataclasses.dataclass(unsafe_hash=frozen, **options)
 
 
-__all__ = ["dataclass"]
+made = tuple.__new__
+"""A named tuple from a tuple of all of its fields: `made(Offset, (topic, …))`. Its own constructor calls this."""
+
+__all__ = ["dataclass", "made"]

@@ -23,6 +23,7 @@ from coordinator.engine.offsets.commit import Offset, OffsetCommit, OffsetCommit
 from coordinator.engine.offsets.fetch import OffsetFetch, OffsetFetchAnswer, OffsetQuery
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
+from wire.values import made
 
 COMMIT_TIMEOUT_MS = 60_000
 """How long commitSync retries: default.api.timeout.ms. `close` gives its commit half of that."""
@@ -188,16 +189,13 @@ class CommittingMember(base.ClientMember):
             self._retry_commit(commit, "TimeoutException", now_ms)
 
     def _commit_request(self, offsets: Offsets, member: str, epoch: int) -> OffsetCommit:
-        new = (
-            tuple.__new__
-        )  # without the checks of each argument: most of a simulation's offsets are made here
         return OffsetCommit(
             group=self.identity.group,
             generation_or_epoch=epoch,
             member=member,
             instance=None if self.by_hand and self.subscription.is_empty else self.identity.instance,
             offsets=tuple(
-                [new(Offset, (topic, None, number, at, -1, "")) for (topic, number), at in offsets.items()]
+                [made(Offset, (topic, None, number, at, -1, "")) for (topic, number), at in offsets.items()]
             ),
         )
 
@@ -309,7 +307,7 @@ class CommittingMember(base.ClientMember):
         offsets: Offsets = {}
         for topic, partitions in group.topics:
             for partition, fetched in partitions:
-                name = TopicPartition(str(topic), partition)
+                name = made(TopicPartition, (str(topic), partition))
                 if not fetched.error and name in missing:
                     offsets[name] = fetched.offset
         if offsets:

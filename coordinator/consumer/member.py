@@ -13,6 +13,7 @@ from coordinator.consumer.outputs import CallbackKind, FindCoordinator, Partitio
 from coordinator.engine.calls import AnyRequest
 from coordinator.engine.topics import TopicImage
 from wire.errors import ErrorCode
+from wire.values import made
 
 NEVER = 2**62
 """A deadline that never comes, in ms."""
@@ -329,7 +330,7 @@ class ClientMember(ABC):
         self._numbers += 1
         self._waiting[self._numbers] = on_answer
         timeout = timeout_ms or self.settings.request_timeout_ms
-        self.outputs.append(outputs.Send(self._numbers, self._coordinator, request, timeout))
+        self.outputs.append(made(outputs.Send, (self._numbers, self._coordinator, request, timeout)))
         return self._numbers
 
     def _find_coordinator(self, now_ms: int) -> bool:

@@ -27,6 +27,11 @@ def in_order(partitions: Partitions) -> tuple[TopicPartition, ...]:
     return tuple(sorted(partitions))
 
 
+def without(partitions: Partitions, others: Partitions) -> tuple[TopicPartition, ...]:
+    """The partitions that are not among the others, in order."""
+    return in_order(partitions - others if others else partitions)
+
+
 class CallbackKind(Enum):
     """A method of ConsumerRebalanceListener."""
 

@@ -16,6 +16,7 @@ from coordinator.errors import CannotBeWritten, RequestRefused
 from wire.errors import ErrorCode
 from wire.log.batch_header import ProducerIdentity
 from wire.log.batch_writer import encode_batch
+from wire.values import made
 
 Group: TypeAlias = ClassicGroup | ConsumerGroup
 """A group of any type that is coordinated here. All types have `id`, `type`, `state`, `protocol_type`, `is_empty`,
@@ -140,7 +141,7 @@ class EngineContext:
         """The result of the call."""
         answers, self.answers = tuple(self.answers), []
         if not self.records and not self.refreshes:  # a heartbeat
-            return CoordinatorResult((), (), answers)
+            return made(CoordinatorResult, ((), (), answers, None, ()))
         result = CoordinatorResult(
             records=tuple(self.records),
             written=tuple(self.written),

@@ -65,10 +65,10 @@ def replay_offset(state: EngineState, record: log.OffsetRecord, producer_id: int
         state.pending.add(producer_id, group, key, value)
         return
     state.pending.supersede(group, key)
-    offsets = state.offsets.get(group)
-    if offsets is None:
-        offsets = state.offsets[group] = {}
-    offsets[key] = value
+    stored = state.offsets.get(group)
+    if stored is None:
+        stored = state.offsets[group] = {}
+    stored[key] = value
 
 
 def unload(ctx: EngineContext, belongs: Callable[[str], bool]) -> None:

@@ -4,7 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from coordinator.consumer.outputs import AssignorCall, Callback, Committed, Partitions, Raised, TopicPartition
+from coordinator.consumer.outputs import (
+    AssignorCall,
+    Callback,
+    Committed,
+    Partitions,
+    Raised,
+    TopicPartition,
+    without,
+)
 from coordinator.engine.records import ClassicGroupRecord, ConsumerMemberRecord, TargetEpochRecord
 from coordinator.simulation.node import LogAppend
 from coordinator.simulation.process import Process
@@ -100,13 +108,13 @@ class Measures(RecordsRead):
     def owned_changed(self, process: Process, before: Partitions) -> None:
         now_ms = self.changed_ms = self._schedule.now_ms
         zombie_ms = self.zombies_since.get(process)
-        for partition in sorted(before - process.owned):
+        for partition in without(before, process.owned):
             start_ms = self._since.pop((process, partition))
             self._owned.append((process, partition, start_ms, now_ms, zombie_ms))
             self._owned_by[partition] -= 1
             if not self._owned_by[partition]:
                 self._ownerless[partition] = now_ms
-        for partition in sorted(process.owned - before):
+        for partition in without(process.owned, before):
             self._since[process, partition] = now_ms
             self._owned_by[partition] = self._owned_by.get(partition, 0) + 1
             ownerless_ms = self._ownerless.pop(partition, None)

@@ -30,6 +30,7 @@ from coordinator.simulation.compacted_log import Check, CleanerPositions, compac
 from coordinator.simulation.network import SimulatedConnection
 from coordinator.simulation.schedule import Schedule
 from wire.errors import ErrorCode
+from wire.values import made
 
 CRASH_WAIT_MS = 500  # How long a crash waits for a call that appends records
 NO_ID = UUID(int=0)
@@ -191,7 +192,8 @@ class CoordinatorNode:
         self.parked[ticket] = (connection, number, request, is_late)
         self.handled += 1
         sender, fresh_id = connection.process, self._fresh_id(connection, request)
-        call = Call(ticket, request, self._schedule.now_ms, sender.client_id, sender.host, fresh_id)
+        now_ms, none = self._schedule.now_ms, ErrorCode.NONE
+        call = made(Call, (ticket, request, now_ms, sender.client_id, sender.host, fresh_id, none))
         try:
             for check in self._checks:
                 check(self.engine, request)
@@ -254,7 +256,7 @@ class CoordinatorNode:
     def _send(self, result: CoordinatorResult) -> None:
         for ticket, answer in result.answers:
             connection, number, request, is_late = self.parked.pop(ticket)
-            answering = tuple.__new__(Answering, (self, request, answer, not connection.is_lost, is_late))
+            answering = made(Answering, (self, request, answer, not connection.is_lost, is_late))
             for watcher in self._watching_answers:
                 watcher.answering(answering)
             self._answer(connection, number, answer)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from coordinator.consumer.outputs import Partitions, TopicPartition
+from coordinator.consumer.outputs import Partitions, TopicPartition, without
 from coordinator.engine import records as logged
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.rebalance import JoinGroupAnswer
@@ -64,12 +64,12 @@ class Consumption(Watcher):
             self._facts.measures.zombies_since.pop(process, None)
 
     def fetching_changed(self, process: Process, before: Partitions) -> None:
-        for partition in sorted(before - process.fetching):
+        for partition in without(before, process.fetching):
             self._fetchers[partition].remove(process)
             for key in [key for key in self._open if key[2] == partition and process in key[:2]]:
                 self.overlaps.append(self._overlap(key))
                 del self._open[key]
-        for partition in sorted(process.fetching - before):
+        for partition in without(process.fetching, before):
             fetchers = self._fetchers.setdefault(partition, [])
             for other in fetchers:
                 self._open_overlap(process, other, partition)

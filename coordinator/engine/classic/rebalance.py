@@ -8,7 +8,7 @@ from coordinator.engine.records import ClassicGroupRecord, ClassicMemberValue
 from coordinator.engine.timers import TimerKey, TimerKind
 from groups.listing import GroupState
 from wire.errors import ErrorCode
-from wire.values import dataclass
+from wire.values import dataclass, made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ def keep_alive(
 ) -> None:
     """Restart a member's session timer."""
     timeout_ms = member.session_timeout_ms if timeout_ms is None else timeout_ms
-    ctx.timers.set(TimerKey(TimerKind.SESSION, group.id, member.id), ctx.now_ms + timeout_ms)
+    ctx.timers.set(made(TimerKey, (TimerKind.SESSION, group.id, member.id)), ctx.now_ms + timeout_ms)
 
 
 def prepare_or_complete(ctx: EngineContext, group: ClassicGroup) -> None:

@@ -17,7 +17,7 @@ from groups.listing import GroupState
 from wire.errors import ErrorCode
 from wire.java_text import length
 from wire.log.batch_header import ProducerIdentity
-from wire.values import dataclass
+from wire.values import dataclass, made
 
 LEAST_BYTES = 40
 """The size of the record of an offset, with the shortest names."""
@@ -190,7 +190,7 @@ def _judge(
     if ctx.encode is not None:
         check_count(len(topics) - len(missing), ctx.config.message_max_bytes, LEAST_BYTES)
     longest, now_ms, group = ctx.config.offset_metadata_max_bytes, ctx.now_ms, request.group
-    new, none = tuple.__new__, ErrorCode.NONE
+    none = ErrorCode.NONE
     records: list[OffsetRecord] = []
     codes: list[ErrorCode] = []
     for (_, _, partition, offset, leader_epoch, metadata), topic in zip(request.offsets, topics, strict=True):
@@ -201,8 +201,8 @@ def _judge(
         else:
             if check is not None:
                 check(topic.name, topic.id, partition)
-            value = new(StoredOffset, (offset, leader_epoch, metadata or "", now_ms, expire_ms, topic.id))
-            records.append(new(OffsetRecord, (group, topic.name, partition, value)))
+            value = made(StoredOffset, (offset, leader_epoch, metadata or "", now_ms, expire_ms, topic.id))
+            records.append(made(OffsetRecord, (group, topic.name, partition, value)))
             codes.append(none)
     return codes, records
 

@@ -14,7 +14,7 @@ from coordinator.engine.records import StoredOffset
 from coordinator.engine.topics import TopicImage
 from coordinator.errors import RequestRefused
 from wire.errors import ErrorCode
-from wire.values import dataclass
+from wire.values import dataclass, made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class _Offsets:
         if value is None or (topic_id is not None and value.topic_id not in (None, topic_id)):
             return FetchedOffset()
         fields = value.offset, value.leader_epoch, value.metadata, _NO_ERROR
-        return tuple.__new__(FetchedOffset, fields)
+        return made(FetchedOffset, fields)
 
 
 def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> QueriedOffsets:
