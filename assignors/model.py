@@ -149,7 +149,12 @@ class DenseGroup:
             raise ValueError("a member occurs twice")
         start = starts_of([topic.partitions for topic in spec.topics])
         interner = _Interner(spec.topics, index, start)
-        subscriptions = Rows.of([sorted({index[t] for t in m.topics if t in index}) for m in spec.members])
+        # Most members subscribe to the same topics.
+        known = {
+            topics: sorted({index[t] for t in topics if t in index})
+            for topics in {m.topics for m in spec.members}
+        }
+        subscriptions = Rows.of([known[member.topics] for member in spec.members])
         owned = interner.claims([m.owned for m in spec.members])
         return cls(spec, start, subscriptions, owned, tuple(interner.strays))
 
@@ -306,19 +311,17 @@ class Assignment:
 
     def named(self) -> dict[str, dict[str, list[int]]]:
         """Member id → topic name → partition numbers ascending; topics by name, members as in the spec."""
-        return {m.id: self._named_row(self.partitions[i]) for i, m in enumerate(self.group.spec.members)}
-
-    def _named_row(self, row: Ints) -> dict[str, list[int]]:
-        known = row[row < self.group.partition_count]
-        topics = self.group.partition_topic[known]
-        numbers = known - self.group.topic_start[topics]
-        result: dict[str, list[int]] = {}
-        for topic, number in zip(topics.tolist(), numbers.tolist(), strict=True):
-            result.setdefault(self.group.spec.topics[topic].name, []).append(number)
-        for stray in row[len(known) :].tolist():
-            name, number = self.group.name_of(stray)
-            result.setdefault(name, []).append(number)
-        return {name: sorted(result[name]) for name in sorted(result)}
+        spec, values, start = self.group.spec, self.partitions.values.tolist(), self.partitions.start.tolist()
+        names = [(topic.name, number) for topic in spec.topics for number in range(topic.partitions)]
+        names += self.group.strays
+        result = {}
+        for member, first, end in zip(spec.members, start, start[1:], strict=False):
+            row: dict[str, list[int]] = {}
+            for dense in values[first:end]:
+                name, number = names[dense]
+                row.setdefault(name, []).append(number)
+            result[member.id] = {name: sorted(row[name]) for name in sorted(row)}
+        return result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -178,8 +178,8 @@ class ClientMember(ABC):
     def skip_periodic_tasks(
         self, tasks: Sequence[PeriodicTask], since_ms: int, until_ms: int
     ) -> Iterator[tuple[int, Callable[[], AnyRequest | None]]]:
-        """Assume that these `periodic_tasks` are done up to a moment. Yields for each one that is due before then the last
-        time at which it is done, and a function that returns its request, if any, to be called at that time."""
+        """Assume that these `periodic_tasks` are done up to a moment. Yields for each one that is due before then the
+        last time at which it is done, and a function that returns its request, if any, to be called at that time."""
 
     @abstractmethod
     def next_deadline(self) -> int | None:

@@ -344,9 +344,10 @@ class Process(PollingApplication):
 
     def _on_positioned(self, positioned: Positioned) -> None:
         assignment = self.member.assignment
-        for partition, offset in positioned.offsets.items():
-            if partition in assignment:
-                self._positions.seek(partition, offset)
+        offsets = positioned.offsets
+        self._positions.seek(
+            {partition: offsets[partition] for partition in offsets if partition in assignment}
+        )
         self._update_reading()
 
     def _on_deadlocked(self, _deadlocked: Deadlocked) -> None:

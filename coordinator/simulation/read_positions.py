@@ -2,7 +2,7 @@
 in `poll`: from the committed offset (or the first one), up to the end of the log, FETCH_MS after reading has
 started."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from coordinator.consumer.member import NEVER
@@ -18,7 +18,7 @@ ReadRange: TypeAlias = tuple[TopicPartition, int, int]
 class ReadPositions:
     """`log_ends` returns the offsets that the next records of partitions would have. `report` gets what was read."""
 
-    __slots__ = ("_log_ends", "_offsets", "_report", "_schedule", "_started_ms")
+    __slots__ = ("_log_ends", "_offsets", "_read", "_report", "_schedule", "_started_ms")
 
     def __init__(
         self,
@@ -29,6 +29,7 @@ class ReadPositions:
         self._schedule, self._log_ends, self._report = schedule, log_ends, report
         self._offsets: dict[TopicPartition, int] = {}
         self._started_ms: dict[TopicPartition, int] = {}  # When the current reading of each partition started
+        self._read: Partitions = frozenset()  # What is to be read: all that was started is among them
 
     def of(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
         """The positions now, without partitions that are not read."""
@@ -45,8 +46,9 @@ class ReadPositions:
     def read(self, partitions: Partitions) -> None:
         """Read these from now on, as far as their positions are known, and no others."""
         started_ms = self._started_ms
-        if started_ms:
+        if partitions is not self._read:
             self._stop([partition for partition in started_ms if partition not in partitions])
+            self._read = partitions
         if len(started_ms) != len(partitions):
             for partition in in_order(partitions):
                 if partition not in started_ms and partition in self._offsets:
@@ -57,6 +59,8 @@ class ReadPositions:
         self._stop(tuple(self._started_ms))
 
     def _stop(self, partitions: Sequence[TopicPartition]) -> None:
+        if not partitions:
+            return
         ranges = []
         offsets, started_ms = self._offsets, self._started_ms
         latest_ms = self._schedule.now_ms - FETCH_MS
@@ -68,11 +72,11 @@ class ReadPositions:
         if ranges:
             self._report(ranges)
 
-    def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Continue at a committed offset, or at the first record if the log does not have it."""
-        if partition in self._started_ms:
-            self._stop([partition])
-        self._offsets[partition] = offset if 0 <= offset <= self._log_ends((partition,))[0] else 0
+    def seek(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Continue at committed offsets, or at the first record where the log does not have one."""
+        self._stop([partition for partition in offsets if partition in self._started_ms])
+        for (partition, offset), end in zip(offsets.items(), self._log_ends(tuple(offsets)), strict=True):
+            self._offsets[partition] = offset if 0 <= offset <= end else 0
 
     def restart(self, partition: TopicPartition) -> None:
         """The partition is another one of the same name, and read from the start (auto.offset.reset=earliest)."""
