@@ -17,7 +17,7 @@ def share(part: int, whole: int, what: str, verbs: tuple[str, str] = ("", "")) -
 
 
 def first_names(names: Sequence[str], most: int = 3, what: str = "", of: int | None = None) -> str:
-    """The first `most` names: `a, b and 3 more`, with `what` the others are: `a, b and 3 more groups`; `of` a number."""
+    """The first `most` names, `of` a number: `a, b and 3 more`, with `what` they are: `a, b and 3 more groups`."""
     others = (len(names) if of is None else of) - most
     more = f" and {others:,} more {what}".rstrip() if others > 0 else ""
     return ", ".join(map(shown_id, names[:most])) + more

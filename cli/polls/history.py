@@ -101,14 +101,13 @@ def _after(before: PolledHistory, seen: PolledGroup, reading: PollResult, kept_m
 
 
 def _observed(seen: PolledGroup, reading: PollResult) -> Observation:
-    problem = next((problem for problem in reading.problems if problem.group == seen.id), None)
     records = {
         (row.topic, row.partition): row.next_record for row in seen.rows() if row.next_record is not None
     }
     return Observation(
         at_ms=reading.at_ms,
         group=seen.group,
-        problem=problem if seen.error else None,
+        problem=reading.problem_of.get(seen.id) if seen.error else None,
         topics=reading.topics,
         missing_topics=reading.missing_topics,
         topic_names=reading.topic_names,

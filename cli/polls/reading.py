@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Self
 
@@ -64,7 +64,7 @@ class PolledGroup:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PollResult:
     """The result of a poll; `at_ms` is its end."""
 
@@ -76,6 +76,11 @@ class PollResult:
     problems: tuple[Problem, ...] = ()
     lag_times_left_out: int = 0
     totals: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # Of the journal, by group and name
+
+    @cached_property
+    def problem_of(self) -> Mapping[str | None, Problem]:
+        """The first problem of each group."""
+        return {problem.group: problem for problem in reversed(self.problems)}
 
 
 class LagTimes:
