@@ -188,8 +188,7 @@ def partition_progress(
     if len(readings) == 2 and readings[0][1:4] == readings[1][1:4] and readings[1].lag == 0:
         return _IDLE  # most partitions of a fleet
     known = [reading for reading in readings if reading.committed is not None and reading.lag is not None]
-    offsets = [one.committed for one in known if one.committed is not None]
-    lags = [one.lag for one in known if one.lag is not None]
+    offsets, lags = [one.committed or 0 for one in known], [one.lag or 0 for one in known]
     if not known:
         return PartitionProgress()
     first, last, lag = known[0], known[-1], lags[-1]
@@ -249,11 +248,10 @@ def _trend(
     if produced is None:
         return Trend.UNKNOWN if lags[-1] > FEW_RECORDS else Trend.STEADY
     in_interval = produced * interval_ms / 1000
-    moves = first.committed != last.committed
-    observed_ms = last.at_ms - first.at_ms
     is_young = last.age_s is None or last.age_s * 1000 < STILL_INTERVALS * interval_ms
     if lags[-1] <= FEW_RECORDS or (lags[-1] <= in_interval and is_young):
         return Trend.SHRINKS if lags[0] - lags[-1] > in_interval else Trend.STEADY
+    moves, observed_ms = first.committed != last.committed, last.at_ms - first.at_ms
     average = None if not last.age_s or last.age_s < 0 else lags[-1] / last.age_s
     if moves and (
         _grows_in_time(first, last, produced, average, interval_ms)

@@ -439,7 +439,8 @@ def _with_times(group: Group, records: Records, missing: Missing) -> Group:
     changed = None if item is None else _decoded(item, _changed)
     if isinstance(changed, Unavailable) and not group.members:
         missing["when the last member left", "group", changed].append(group.id)
-    changed_ms = changed if isinstance(changed, int) else None
+    known_ms = group.rebalanced_ms if group.members else group.emptied_ms
+    changed_ms = changed if isinstance(changed, int) else known_ms
     return replace(
         group,
         offsets=with_times(group.offsets or {}, commits) if commits else group.offsets,

@@ -109,6 +109,9 @@ def test_repeated_commits_and_the_last_rebalance(broker: RunningBroker, protocol
     first.commit(offsets=[position], asynchronous=False)
     with live_source(broker) as live:
         (alone,) = live.with_commit_times(live.describe([name], offsets=True).items).items
+        assert live.with_commit_times([alone]).items == (alone,)  # nothing was written since
+        first.commit(offsets=[position], asynchronous=False)
+        (again,) = live.with_commit_times([alone]).items
         second.subscribe([topic])
         wait_until(
             lambda: (first.poll(0.1), second.poll(0.1)) and len(second.assignment()) == 1, "both have one"
@@ -123,6 +126,9 @@ def test_repeated_commits_and_the_last_rebalance(broker: RunningBroker, protocol
     assert alone.commit_gap_ms is not None
     # The gap is between the times of the records, which a coordinator writes right after it has the commits.
     assert abs(alone.commit_gap_ms - (commit.timestamp - commit.same_since_ms)) <= 50
+    newer = (again.offsets or {})[topic][0]
+    assert (newer.timestamp or 0) > commit.timestamp
+    assert newer.same_since_ms == commit.same_since_ms
     assert (joined.rebalanced_ms or 0) >= commit.timestamp
 
 
