@@ -285,7 +285,7 @@ def _verdict_line(diagnosis: Diagnosis, *others: Diagnosis) -> str:
     levels = Counter(finding.level for finding in diagnosis.findings)
     counts = [counted(levels[level], level.value) for level in (Level.ERROR, Level.WARNING) if levels[level]]
     names = first_names([one.group for one in (diagnosis, *others)], what="groups")
-    each = " each; shown for the first" if others else ""
+    each = " each; shown for the first, for all with --verbose" if others else ""
     return f"{names if others else diagnosis.group}: {' and '.join(counts)}{each}"
 
 
