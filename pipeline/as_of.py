@@ -9,7 +9,7 @@ from datetime import datetime
 from heapq import merge
 from uuid import UUID
 
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as f
 
 from coordinator.engine.engine import Engine
@@ -19,7 +19,6 @@ from coordinator.store.digest import Digest
 from coordinator.store.records import OtherRecord, decode_record, encode_record
 from coordinator.store.replay import Replay
 from groups.model import Group, GroupType, Problem
-from pipeline.tables.commits import with_outcome
 from pipeline.tables.schemas import ABORT, COMMIT, OFFSET
 from wire.log.batch_header import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
 from wire.log.batch_scan import scan
@@ -109,6 +108,17 @@ def _place(row: Row) -> int:
 def _of_transaction() -> Column:
     """Whether an event is a commit in a transaction; a tombstone is written outside of transactions."""
     return (f.col("kind") == OFFSET) & ~f.col("tombstone") & f.col("producer_id").isNotNull()
+
+
+def with_outcome(written: DataFrame, events: DataFrame) -> DataFrame:
+    """`written`, events without markers, with a column `outcome`: commit, abort, or null: its transaction is open."""
+    ends = events.where(f.col("kind").isin(COMMIT, ABORT)).select(
+        "partition", "producer_id", "offset", f.col("kind").alias("mark")
+    )
+    both = written.withColumn("mark", f.lit(None).cast("string")).unionByName(ends, allowMissingColumns=True)
+    later = Window.partitionBy("partition", "producer_id").orderBy(f.desc("offset"))
+    outcomes = both.withColumn("outcome", f.last("mark", ignorenulls=True).over(later))
+    return outcomes.where(f.col("mark").isNull()).select(*written.columns, "outcome")
 
 
 def _last_of_others(of_group: DataFrame) -> DataFrame:

@@ -1,29 +1,27 @@
 """The history of a cluster's groups: from logs to the tables, and the run's results."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import reduce
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as f
+from pyspark.sql import SparkSession
 
 from coordinator.store.directory_files import read_meta_properties
 from pipeline import writing
 from pipeline.decode.records import LogReader
+from pipeline.derived import DERIVED, REBALANCES, derive, judge_departures
 from pipeline.errors import PipelineError
-from pipeline.jobs import in_parallel, with_progress
+from pipeline.jobs import with_progress
 from pipeline.sources.segments import reading as reading_segments
 from pipeline.store import Catalog, Store, Stored, opened_store
-from pipeline.tables.commits import chained, commits_by_day, single_runs
-from pipeline.tables.courses import in_small_batches
-from pipeline.tables.groups import groups
-from pipeline.tables.rebalances import COURSES_TABLE, courses, ownership, rebalances
-from pipeline.tables.schemas import TABLES
+from pipeline.tables.rebalances import WALKED_TABLE
+from pipeline.tables.schemas import QUARANTINE, TABLES
+from pipeline.tasks import Batches, Values, collected, numbers
 from wire.log.errors import DamagedLog
 
 QUARANTINE_SHOWN = 1_000  # the number of quarantined rows in a run; the table has all of them
@@ -32,10 +30,8 @@ QUARANTINE_SHOWN = 1_000  # the number of quarantined rows in a run; the table h
 class HistoryStep(StrEnum):
     LIST = "list"
     EVENTS = "events"
-    REBALANCES = "rebalances"
-    OWNERSHIP = "ownership"
-    COMMITS = "commits"
     GROUPS = "groups"
+    DEPARTURES = "departures"
     PUBLISH = "publish"
 
 
@@ -94,17 +90,18 @@ class DifferentClusters(PipelineError):
 
 
 def run_history(
-    spark: SparkSession,
+    spark: SparkSession | None,
     sources: Logs | LogReader,
     out: str,
     *,
     progress: Callable[[HistoryProgress], None] = lambda _: None,
 ) -> HistoryRun:
-    """Decode the records that `out` does not have yet, and update all tables. `out` is a directory of tables written by
-    Kohort, or empty, or missing; a failure leaves its tables unchanged. Records are identified by partition of
-    `__consumer_offsets` and offset: those that the tables have are not read again, from any copy or the live topic, and
-    those that compaction has since removed are kept. Raises NotATableStore: `out` contains something else. Raises
-    StoreInUse. Raises DifferentClusters. Raises FileNotFoundError: a path does not exist."""
+    """Decode the records that `out` does not have yet, and update all tables; in this process if there is no session.
+    `out` is a directory of tables written by Kohort, or empty, or missing; a failure leaves its tables unchanged.
+    Records are identified by partition of `__consumer_offsets` and offset: those that the tables have are not read
+    again, from any copy or the live topic, and those that compaction has since removed are kept. Raises
+    NotATableStore: `out` contains something else. Raises StoreInUse. Raises DifferentClusters. Raises
+    FileNotFoundError: a path does not exist."""
     progress(HistoryProgress(step=HistoryStep.LIST))
     cluster = cluster_of(sources.paths) if isinstance(sources, Logs) else sources.cluster
     with opened_store(spark, out) as store:
@@ -117,7 +114,7 @@ def run_history(
             )
         try:
             store.begin()
-            after = _Run(store, progress).run(reading)
+            after = _Run(spark, store, progress).run(reading)
         except BaseException:
             store.sweep()
             raise
@@ -155,28 +152,25 @@ def clusters_of(paths: Iterable[str]) -> dict[str, str]:
 
 
 class _Run:
-    def __init__(self, store: Store, progress: Callable[[HistoryProgress], None]) -> None:
-        self._store = store
-        self._spark = store.spark
-        self._progress = progress
+    def __init__(
+        self, spark: SparkSession | None, store: Store, progress: Callable[[HistoryProgress], None]
+    ) -> None:
+        self._spark, self._store, self._progress = spark, store, progress
         self._before = store.catalog
         self._records = _total(self._before)
+        self._target = writing.Target(
+            out=store.out, run=store.next_run, options=store.options, after=self._before.next_offsets
+        )
 
     def run(self, reading: LogReader) -> Catalog | None:
         """The catalog after the run; None if there is nothing new."""
-        store, run = self._store, self._store.next_run
-        target = writing.Target(
-            out=store.out, run=run, options=store.options, after=self._before.next_offsets
-        )
-        step = HistoryStep.EVENTS
-        with with_progress(self._spark, lambda done, total: self._report(step, done, total)):
-            self._report(step)
+        store, run, target = self._store, self._store.next_run, self._target
+        with self._step(HistoryStep.EVENTS):
             manifest = reading.through(
                 lambda batches: writing.write_decoded(batches, target), writing.WRITTEN
-            ).collect()
+            )
         written = _Written(manifest)
-        for table in (writing.EVENTS_TABLE, writing.QUARANTINE_TABLE, writing.RUNS_TABLE):
-            store.keep_only(table, written.files)
+        written.keep(store, (writing.EVENTS_TABLE, writing.QUARANTINE_TABLE, writing.RUNS_TABLE))
         self._records += written.records.total()
         tables = dict(self._before.tables)
         for table in (writing.EVENTS_TABLE, writing.RUNS_TABLE):
@@ -186,59 +180,75 @@ class _Run:
             tables[writing.QUARANTINE_TABLE] = quarantine
         elif not written.records and run > 1:
             return None
+        counts = Counter(self._before.by_key_version) + written.records
         if written.records or run == 1:
             if written.is_disordered:  # runs may overlap: single commits replace the new ones
-                store.rewrite(writing.RUNS_TABLE, single_runs(store.frame(writing.EVENTS_TABLE, (run,))))
-                count = store.frame(writing.RUNS_TABLE, (run,)).count()
-                tables[writing.RUNS_TABLE] = _added(self._stored(writing.RUNS_TABLE), run, count)
-            tables |= self._derived(tables)
+                single = self._single_runs()
+                tables[writing.RUNS_TABLE] = _added(self._stored(writing.RUNS_TABLE), run, single)
+            tables |= self._derived(tables, transactions=counts[None] > 0)
         return Catalog(
             run=run,
             next_offsets={**self._before.next_offsets, **written.ends},
-            by_key_version=Counter(self._before.by_key_version) + written.records,
+            by_key_version=counts,
             tables=tables,
         )
 
-    def _derived(self, tables: Mapping[str, Stored]) -> dict[str, Stored]:
-        store = self._store
-        events = store.frame(writing.EVENTS_TABLE, tables[writing.EVENTS_TABLE].runs)
-        runs = store.frame(writing.RUNS_TABLE, tables[writing.RUNS_TABLE].runs)
+    def _single_runs(self) -> int:
+        """Write every new commit as a separate run, instead of the new runs; returns their number."""
+        store, target = self._store, self._target
+        files = store.files(writing.EVENTS_TABLE, (store.next_run,), writing.OFFSETS)
 
-        def commits() -> DataFrame:
-            return store.write(HistoryStep.COMMITS.value, commits_by_day(chained(runs, events)))
+        def work(batches: Batches) -> Batches:
+            numbered = (number for batch in batches for number in batch.column("id").to_pylist())
+            return writing.write_single_runs((files[number] for number in numbered), target)
 
-        # Two jobs run in parallel: while one is planned, started or cleaned up, the other uses the processors.
-        with in_parallel(self._spark, commits) as committing:
-            with in_small_batches(self._spark):
-                walked = self._write(HistoryStep.REBALANCES, lambda: courses(events), COURSES_TABLE)
-            moved = self._write(HistoryStep.REBALANCES, lambda: rebalances(walked, events))
-            owned = self._write(HistoryStep.OWNERSHIP, lambda: ownership(walked))
-            self._report(HistoryStep.COMMITS)
-            committed = committing.result()
-        self._write(HistoryStep.GROUPS, lambda: groups(events, moved, owned, committed))
-        run, derived = (store.next_run,), ("rebalances", "ownership", "commits", "groups")
-        names = [store.frame(name, run).select(f.lit(name).alias("table")) for name in derived]
-        rows = reduce(DataFrame.unionAll, names).groupBy("table").count().collect()
-        counts = {row["table"]: row["count"] for row in rows}
-        return {name: Stored(runs=run, rows=counts.get(name, 0)) for name in derived}
+        written = _Written(collected(numbers(self._spark, len(files)), work, writing.WRITTEN))
+        written.keep(store, (writing.RUNS_TABLE,))
+        return written.rows[writing.RUNS_TABLE]
 
-    def _write(self, step: HistoryStep, rows: Callable[[], DataFrame], table: str | None = None) -> DataFrame:
-        """Write a table, by default that of the step's name; returns it as it was written."""
+    def _derived(self, tables: Mapping[str, Stored], *, transactions: bool) -> dict[str, Stored]:
+        store, spark, target = self._store, self._spark, self._target
+        runs = tables[writing.EVENTS_TABLE].runs
+        with self._step(HistoryStep.GROUPS):
+            others = store.files(writing.EVENTS_TABLE, runs, writing.OTHERS)
+            of_commits = store.files(writing.RUNS_TABLE, tables[writing.RUNS_TABLE].runs)
+            written = _Written(derive(spark, others, of_commits, others if transactions else (), target))
+        written.keep(store, (*DERIVED, WALKED_TABLE))
+        rows = written.rows
+        if rows[WALKED_TABLE]:
+            with self._step(HistoryStep.DEPARTURES):
+                walked = store.files(WALKED_TABLE, (store.next_run,))
+                offsets = store.files(writing.EVENTS_TABLE, runs, writing.OFFSETS)
+                verdicts = _Written(judge_departures(spark, walked, offsets, target))
+            store.keep_only(REBALANCES, written.files | verdicts.files)
+            rows += verdicts.rows
+        return {name: Stored(runs=(store.next_run,), rows=rows[name]) for name in DERIVED}
+
+    @contextmanager
+    def _step(self, step: HistoryStep) -> Iterator[None]:
+        self._report(step)
+        if self._spark is None:
+            yield
+            return
         with with_progress(self._spark, lambda done, total: self._report(step, done, total)):
-            self._report(step)
-            return self._store.write(table or step.value, rows())
+            yield
 
     def _quarantine(self, written: "_Written") -> Stored | None:
         """The rows of all runs, each once: every run finds unreadable data again. None: there are no new rows."""
         if not written.rows[writing.QUARANTINE_TABLE]:
             return None
         store, before = self._store, self._stored(writing.QUARANTINE_TABLE)
-        table = store.frame(writing.QUARANTINE_TABLE, (*before.runs, store.next_run)).distinct()
-        rows = table.count()
-        if rows == before.rows:
+        runs = (*before.runs, store.next_run)
+        rows = store.arrow(writing.QUARANTINE_TABLE, runs).group_by(QUARANTINE.names).aggregate([])
+        if rows.num_rows == before.rows:
             return None
-        store.rewrite(writing.QUARANTINE_TABLE, table.coalesce(1))
-        return Stored(runs=(store.next_run,), rows=rows)
+        files = writing.TaskFiles(self._target)
+        for batch in rows.to_batches():
+            files.add(writing.QUARANTINE_TABLE, "", batch)
+        _Written(row.values() for row in files.manifest().to_pylist()).keep(
+            store, (writing.QUARANTINE_TABLE,)
+        )
+        return Stored(runs=(store.next_run,), rows=rows.num_rows)
 
     def _stored(self, table: str) -> Stored:
         return self._before.tables.get(table, Stored())
@@ -250,7 +260,7 @@ class _Run:
 class _Written:
     """The manifests of all tasks together."""
 
-    def __init__(self, manifest: Iterable[Row]) -> None:
+    def __init__(self, manifest: Iterable[Values]) -> None:
         self.files: set[str] = set()
         self.rows: Counter[str] = Counter()
         self.records: Counter[int | None] = Counter()
@@ -266,6 +276,11 @@ class _Written:
                 self.ends[number] = max(self.ends.get(number, 0), count)
             elif what == writing.STRETCH:
                 self._stretches.setdefault(number, []).append(writing.CommitRange(begin=begin, end=count))
+
+    def keep(self, store: Store, tables: Iterable[str]) -> None:
+        """Remove the files of failed tasks from the next run's part of tables."""
+        for table in tables:
+            store.keep_only(table, self.files)
 
     @property
     def is_disordered(self) -> bool:
@@ -294,16 +309,14 @@ def _run_result(store: Store, before: Catalog) -> HistoryRun:
             rows=stored.rows,
             added=stored.rows - earlier.rows if kept else stored.rows,
         )
-    quarantined = store.frame(
-        writing.QUARANTINE_TABLE, now.tables.get(writing.QUARANTINE_TABLE, Stored()).runs
-    )
-    shown = quarantined.orderBy("source", "file", "position", "offset", "reason").limit(QUARANTINE_SHOWN)
+    order = [(name, "ascending") for name in QUARANTINE.names]
+    quarantined = store.arrow(writing.QUARANTINE_TABLE).sort_by(order).slice(0, QUARANTINE_SHOWN)
     return HistoryRun(
         out=store.out,
         tables=tables,
         records=_total(now),
         added=_total(now) - _total(before),
         by_key_version=now.by_key_version,
-        quarantined=tuple(Quarantined(**row.asDict()) for row in shown.collect()),
+        quarantined=tuple(Quarantined(**row) for row in quarantined.to_pylist()),
         quarantined_total=tables[writing.QUARANTINE_TABLE].rows,
     )

@@ -1,39 +1,17 @@
-"""Progress of Spark's jobs while the thread that started them waits, and parallel jobs."""
+"""Progress of Spark's jobs while the thread that started them waits."""
 
 from __future__ import annotations
 
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
-
-from pyspark import inheritable_thread_target
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-T = TypeVar("T")
 EVERY_S = 0.25
-
-
-@contextmanager
-def in_parallel(spark: SparkSession, work: Callable[[], T]) -> Iterator[Future[T]]:
-    """Run `work` in another thread during the block; wait for it at the end, and cancel its jobs after an error."""
-    context = spark.sparkContext
-    group = f"kohort-{uuid.uuid4()}"
-
-    def do() -> T:
-        context.setJobGroup(group, "kohort", interruptOnCancel=True)
-        return work()
-
-    with ThreadPoolExecutor(1, thread_name_prefix="kohort-in_parallel") as pool:
-        try:
-            yield pool.submit(inheritable_thread_target(spark)(do))
-        except BaseException:
-            context.cancelJobGroup(group)
-            raise
 
 
 @contextmanager

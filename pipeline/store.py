@@ -7,23 +7,26 @@ can write; elsewhere the user must ensure that."""
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.dataset as ds
 from pyarrow import fs
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from coordinator.store.disk import LOCK_FILE, DirectoryLock
 from pipeline.errors import PipelineError
 from pipeline.sources.filesystem import absolute, child, hadoop_options, opened
 from pipeline.tables.commits import RUNS
-from pipeline.tables.rebalances import COURSES, COURSES_TABLE
+from pipeline.tables.rebalances import WALKED, WALKED_TABLE
 from pipeline.tables.schemas import TABLES, VERSION
-from pipeline.writing import METADATA, RUNS_TABLE
+from pipeline.writing import RUNS_TABLE
 from wire.log.errors import DirectoryInUse
 
 FORMAT = "kohort-tables"
@@ -104,9 +107,8 @@ def _description(table: str) -> dict[str, object]:
 
 __all__ = ["NotATableStore", "Store", "StoreInUse", "opened_store", "read", "read_catalog"]
 
-SCHEMAS: Mapping[str, StructType] = {**TABLES, RUNS_TABLE: RUNS, COURSES_TABLE: COURSES}
-"""All tables, including RUNS_TABLE, which only the next run reads, and COURSES_TABLE, which its run removes."""
-_DAY = "day"
+SCHEMAS: Mapping[str, StructType] = {**TABLES, RUNS_TABLE: RUNS, WALKED_TABLE: WALKED}
+"""All tables, including RUNS_TABLE, which only the next run reads, and WALKED_TABLE, which its run removes."""
 _PATTERN = re.compile(r"([{}\[\]*?\\])")
 _NEW = f".{NAME}.new"
 
@@ -117,12 +119,11 @@ class StoreInUse(PipelineError):
 
 def read(spark: SparkSession, out: str, table: str) -> DataFrame:
     """One of the tables, in the columns of its schema. Raises NotATableStore: `out` has no tables of Kohort."""
-    catalog = read_catalog(spark, out)
-    runs = catalog.tables[table].runs if table in catalog.tables else ()
-    return Store(spark, out, catalog).frame(table, runs)
+    store = Store(spark, out, read_catalog(spark, out))
+    return store.frame(spark, table, store.runs(table))
 
 
-def read_catalog(spark: SparkSession, out: str) -> Catalog:
+def read_catalog(spark: SparkSession | None, out: str) -> Catalog:
     """The content of `tables.json`. Raises NotATableStore: `out` contains no tables of Kohort."""
     out = absolute(out)
     catalog = _catalog(out, hadoop_options(spark))
@@ -132,7 +133,7 @@ def read_catalog(spark: SparkSession, out: str) -> Catalog:
 
 
 @contextmanager
-def opened_store(spark: SparkSession, out: str) -> "Iterator[Store]":
+def opened_store(spark: SparkSession | None, out: str) -> "Iterator[Store]":
     """The tables in `out`, for writing; it may be empty or missing. Raises NotATableStore: it contains something else.
     Raises StoreInUse."""
     out = absolute(out)
@@ -150,8 +151,7 @@ def opened_store(spark: SparkSession, out: str) -> "Iterator[Store]":
 class Store:
     """The tables in a directory. `catalog` lists the runs that count."""
 
-    def __init__(self, spark: SparkSession, out: str, catalog: Catalog) -> None:
-        self.spark = spark
+    def __init__(self, spark: SparkSession | None, out: str, catalog: Catalog) -> None:
         self.out = absolute(out)
         self.catalog = catalog
         self.options = hadoop_options(spark)
@@ -171,37 +171,50 @@ class Store:
     def path(self, table: str) -> str:
         return child(self.out, table)
 
-    def frame(self, table: str, runs: tuple[int, ...]) -> DataFrame:
+    def runs(self, table: str) -> tuple[int, ...]:
+        """The runs of a table in the catalog."""
+        return self.catalog.tables[table].runs if table in self.catalog.tables else ()
+
+    def frame(self, spark: SparkSession, table: str, runs: tuple[int, ...]) -> DataFrame:
         schema = SCHEMAS[table]
         paths = [child(self.path(table), f"run={run}") for run in runs]
         paths = [path for path in paths if self._is_there(path)]
         if not paths:
             # An empty table from a list would need a Python job.
             empty = (f.lit(None).cast(column.dataType).alias(column.name) for column in schema)
-            return self.spark.range(0).select(*empty)
-        reader = self.spark.read.schema(schema).option("basePath", self.path(table))
+            return spark.range(0).select(*empty)
+        reader = spark.read.schema(schema).option("basePath", self.path(table))
         # Spark reads a path as a pattern.
         return reader.parquet(*(_PATTERN.sub(r"\\\1", path) for path in paths)).select(*schema.names)
 
-    def write(self, table: str, rows: DataFrame) -> DataFrame:
-        """Write the rows under the next run's number; returns them as they were written."""
-        schema = SCHEMAS[table]
-        run = self.next_run
-        described = rows.select(*(f.col(name).alias(name, metadata=dict(METADATA)) for name in schema.names))
-        target = child(self.path(table), f"run={run}")
-        if _DAY in schema.names:
-            described.repartition(_DAY).write.mode("overwrite").partitionBy(_DAY).parquet(target)
-        else:
-            described.write.mode("overwrite").parquet(target)
-        return self.frame(table, (run,))
+    def files(self, table: str, runs: Sequence[int], ending: str = "") -> list[str]:
+        """The paths of a table's files, or of those with the ending of events' files."""
+        paths = []
+        for run in runs:
+            root = f"{self._inside}/{table}/run={run}"
+            names = [entry.path.removeprefix(root) for entry in self._entries(root, recursive=True)]
+            found = (name for name in names if name.endswith(f"{ending}.parquet"))
+            paths += [f"{self.path(table)}/run={run}{name}" for name in found]
+        return sorted(paths)
 
-    def rewrite(self, table: str, rows: DataFrame) -> None:
-        """Replace the next run's part of a table with `rows`, which are derived from it."""
-        target = f"{self._inside}/{table}/run={self.next_run}"
-        aside = f"{self._inside}/{table}/.run={self.next_run}"
-        rows.write.mode("overwrite").parquet(child(self.path(table), f".run={self.next_run}"))
-        self._remove(target)
-        self._system.move(aside, target)
+    def arrow(
+        self, table: str, runs: Sequence[int] | None = None, columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """The rows of some runs, by default those of the catalog, in this process; all or some columns."""
+        schema, root = to_arrow_schema(SCHEMAS[table], timezone="UTC"), f"{self._inside}/{table}"
+        paths = self.files(table, self.runs(table) if runs is None else runs)
+        files = [opened(path, self.options)[1] for path in paths]
+        parts = pa.schema([("run", pa.int32()), ("day", pa.date32())])
+        # Spark wrote some files of earlier versions.
+        kind = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
+        return ds.dataset(
+            files,
+            schema=schema,
+            format=kind,
+            filesystem=self._system,
+            partitioning=ds.partitioning(parts, flavor="hive"),
+            partition_base_dir=root,
+        ).to_table(list(columns or schema.names))
 
     def keep_only(self, table: str, names: set[str]) -> None:
         """Remove files of the next run in a table unless they are in `names`: paths below `out` without `run=N`."""
@@ -224,7 +237,7 @@ class Store:
     def sweep(self) -> None:
         """Remove runs that do not count: failed runs, and runs that newer ones replaced."""
         for table in SCHEMAS:
-            counts = self.catalog.tables[table].runs if table in self.catalog.tables else ()
+            counts = self.runs(table)
             if not counts:
                 self._remove(f"{self._inside}/{table}")
             for entry in self._entries(f"{self._inside}/{table}", recursive=False):

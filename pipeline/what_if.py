@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -17,13 +16,14 @@ from coordinator.simulation.alternatives import AS_IT_WAS, WhatIfAlternative, ap
 from coordinator.simulation.calibration import calibration_of
 from coordinator.simulation.from_history import CannotPlayError, Statements, past_of
 from coordinator.simulation.what_if import play
-from groups.history.commits import Commits, PlaceCommits
+from groups.history.commits import Commits
 from groups.history.course import Course, course_of
-from groups.history.events import KEY_VERSIONS, Place
+from groups.history.events import KEY_VERSIONS
+from pipeline.derived import by_place
 from pipeline.jobs import with_progress
 from pipeline.store import read
 from pipeline.tables import schemas
-from pipeline.tables.courses import COLUMNS, event_of
+from pipeline.tables.rebalances import COLUMNS, event_of
 from pipeline.writing import EVENTS_TABLE
 
 if TYPE_CHECKING:
@@ -90,17 +90,12 @@ def course_in(records: pa.Table) -> Course:
     )
     events = map(event_of, plain.filter(is_event).select(COLUMNS).to_pylist())
     group: str = plain["group"][0].as_py()
-    return course_of(group, events, _commits(plain.filter(pa.compute.is_valid(plain["committed"]))))
-
-
-def _commits(rows: pa.Table) -> Commits:
-    places: dict[Place, list[int]] = {}
-    names = zip(rows["topic"].to_pylist(), rows["topic_partition"].to_pylist(), strict=True)
-    for number, place in enumerate(names):
-        places.setdefault(place, []).append(number)
-    columns = [np.asarray(rows[name].to_numpy(), np.int64) for name in ("time", "committed", "offset")]
-    return Commits(
-        {place: PlaceCommits(*(column[numbers] for column in columns)) for place, numbers in places.items()}
+    return course_of(
+        group,
+        events,
+        Commits(
+            by_place(plain.filter(pa.compute.is_valid(plain["committed"])), "time", "committed", "offset")
+        ),
     )
 
 

@@ -4,6 +4,7 @@ attempt uses, and returns a manifest of them; only files in the manifests of suc
 are most of a log, and other events are in separate files: the statistics let a reader of groups skip the former.
 The memory of a task is bounded."""
 
+import itertools
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ WRITTEN = table(
 """The schema of a manifest."""
 FILE, RECORDS, PARTITION, STRETCH = "file", "records", "partition", "stretch"
 EVENTS_TABLE, QUARANTINE_TABLE, RUNS_TABLE = "events", "quarantine", "commit_runs"
+OFFSETS, OTHERS = "offsets", "others"  # the ends of the names of files of events
 METADATA = {"kohort.schema": str(VERSION)}  # the metadata of every file
 
 _ROW_GROUP_BYTES = 32 << 20
@@ -38,7 +40,7 @@ _MOST_OPEN = 16
 _COMMITS_AT_ONCE = 1 << 19
 _LOOKED_AT = ("kind", "key_version", "partition", "offset", "time", "producer_id", "group")
 _EPOCH = date(1970, 1, 1)
-_EVENTS = [name for name in EVENTS.names if name != "day"]
+_HERE = itertools.count()  # the tasks in this process, without Spark
 _QUARANTINE = QUARANTINE.names
 
 
@@ -63,7 +65,7 @@ class CommitRange:
 
 def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator[pa.RecordBatch]:
     """Write batches of `DECODED`; returns the manifest, as `WRITTEN`."""
-    files = _Files(target)
+    files = TaskFiles(target)
     records: Counter[int | None] = Counter()
     ends: dict[int, int] = {}
     commits = _Commits()
@@ -86,13 +88,12 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
         if offsets.num_rows:
             for runs in commits.add(offsets):
                 files.add(RUNS_TABLE, "", runs)
-        for name, part in (("offsets", offsets), ("others", _chosen(events, pc.invert(is_offset)))):
-            for day, rows in _by_day(part):
-                files.add(EVENTS_TABLE, f"day={day}/{name}", rows.select(_EVENTS))
+        for name, part in ((OFFSETS, offsets), (OTHERS, _chosen(events, pc.invert(is_offset)))):
+            files.add_by_day(EVENTS_TABLE, name, part.select(EVENTS.names))
     for runs in commits.rest():
         files.add(RUNS_TABLE, "", runs)
+    yield files.manifest()
     rows = [
-        *({"what": FILE, "name": path, "count": count} for path, count in files.close()),
         *({"what": RECORDS, "number": number, "count": count} for number, count in records.items()),
         *({"what": PARTITION, "number": number, "count": end} for number, end in ends.items()),
         *(
@@ -102,6 +103,18 @@ def write_decoded(batches: Iterable[pa.RecordBatch], target: Target) -> Iterator
         ),
     ]
     yield pa.RecordBatch.from_pylist(rows, schema=to_arrow_schema(WRITTEN))
+
+
+def write_single_runs(paths: Iterable[str], target: Target) -> Iterator[pa.RecordBatch]:
+    """Write every commit in files of events as a separate run; returns the manifest, as `WRITTEN`."""
+    files = TaskFiles(target)
+    for path in paths:
+        system, inside = opened(path, target.options)
+        day = pa.scalar(path.rpartition("/day=")[2].partition("/")[0]).cast(pa.date32())
+        commits = pq.read_table(inside, filesystem=system, columns=list(READ[1:]), partitioning=None)
+        commits = commits.append_column("day", pa.repeat(day, commits.num_rows))
+        files.add(RUNS_TABLE, "", runs_of(commits, single=True))
+    yield files.manifest()
 
 
 class _Commits:
@@ -129,12 +142,12 @@ class _Commits:
             self._held, self._count = [], 0
 
 
-class _Files:
+class TaskFiles:
     """The files of a task, some of them open. Rows are buffered until they fill a row group."""
 
     def __init__(self, target: Target) -> None:
         context = TaskContext.get()
-        task = (0, 0) if context is None else (context.partitionId(), context.taskAttemptId())
+        task = (0, next(_HERE)) if context is None else (context.partitionId(), context.taskAttemptId())
         self._name = f"part-{task[0]:05d}-{task[1]}"
         self._target = target
         self._held: OrderedDict[tuple[str, str], list[pa.RecordBatch]] = OrderedDict()
@@ -152,14 +165,21 @@ class _Files:
         while self._sizes.total() >= _HELD_BYTES:
             self._flush(self._sizes.most_common(1)[0][0])
 
-    def close(self) -> list[tuple[str, int]]:
-        """The files by name below the run's directories, and their numbers of rows."""
+    def add_by_day(self, table: str, name: str, rows: pa.RecordBatch) -> None:
+        """Add rows to the files of their days; `name`: of the files of these rows, if a table has several kinds."""
+        columns = [column for column in rows.schema.names if column != "day"]
+        for day, of_day in _by_day(rows):
+            self.add(table, f"day={day}/{name}", of_day.select(columns))
+
+    def manifest(self) -> pa.RecordBatch:
+        """Close the files; their names below the run's directories, and their numbers of rows, as `WRITTEN`."""
         for key in list(self._held):
             self._flush(key)
             self._close(key)
         for key in list(self._open):
             self._close(key)
-        return self._written
+        rows = [{"what": FILE, "name": path, "count": count} for path, count in self._written]
+        return pa.RecordBatch.from_pylist(rows, schema=to_arrow_schema(WRITTEN))
 
     def _flush(self, key: tuple[str, str]) -> None:
         rows = pa.Table.from_batches(_of_one_schema(self._held.pop(key)))

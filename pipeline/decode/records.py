@@ -17,6 +17,7 @@ from pipeline.decode import raw as raw_columns
 from pipeline.decode.groups import group_row
 from pipeline.decode.offsets import NEVER, offset_columns
 from pipeline.tables.schemas import ABORT, COMMIT, CONTROL, KINDS, NO_OFFSET, OFFSET, TableRow, decoded_arrow
+from pipeline.tasks import Values, collected
 from wire.log.batch_header import NO_PRODUCER_ID
 from wire.log.control_records import ControlType, MalformedControlRecord, control_type_of
 from wire.log.offset_columns import LEGACY_OFFSET_COMMIT, NO_TYPE, OFFSET_COMMIT, key_types
@@ -187,14 +188,14 @@ def _column(array: Any, kind: pa.DataType, count: int) -> pa.Array:
 class LogReader:
     """`read` returns batches of `DECODED` for the rows of `tasks`, on any worker. Texts may be dictionary arrays."""
 
-    tasks: DataFrame
+    tasks: DataFrame | pa.RecordBatch  # of Spark, or without a session
     read: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     cluster: str | None = None  # the cluster of the records; None: unknown
     held_back: int = 0  # the number of unread offsets after open transactions
 
     def through(
         self, then: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: StructType
-    ) -> DataFrame:
-        """The result of `then` for the decoded batches of each task, in `schema`."""
+    ) -> Iterable[Values]:
+        """The rows of `then` for the decoded batches of each task, in `schema`."""
         read = self.read
-        return self.tasks.mapInArrow(lambda batches: then(read(batches)), schema)
+        return collected(self.tasks, lambda batches: then(read(batches)), schema)

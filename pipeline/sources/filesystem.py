@@ -74,8 +74,10 @@ def _s3(options: tuple[tuple[str, str], ...]) -> fs.FileSystem:
     return fs.S3FileSystem(**settings)
 
 
-def hadoop_options(spark: SparkSession) -> dict[str, str]:
-    """A session's settings of Hadoop's file systems (`spark.hadoop.…`), by Hadoop's names."""
+def hadoop_options(spark: SparkSession | None) -> dict[str, str]:
+    """A session's settings of Hadoop's file systems (`spark.hadoop.…`), by Hadoop's names; none without a session."""
+    if spark is None:
+        return {}
     prefix = "spark.hadoop."
     settings = spark.sparkContext.getConf().getAll()
     return {name.removeprefix(prefix): value for name, value in settings if name.startswith(prefix)}

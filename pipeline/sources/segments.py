@@ -8,16 +8,17 @@ from itertools import pairwise
 from uuid import UUID
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.decode.raw import RawRecords, raw_records
 from pipeline.decode.records import LogReader, decode, quarantined_row, rows_to_arrow, topic_names
 from pipeline.sources.files import ListedSegment, Listing, list_segments, read_index
 from pipeline.sources.filesystem import absolute, hadoop_options, opened
-from pipeline.sources.names import NAMES_BY_ID, collect_names, directory_names, is_whole, names_of
+from pipeline.sources.names import NAMES_BY_ID, collect_names, directory_names, is_whole
 from pipeline.sources.splits import Split, cuts, packed
 from pipeline.tables.schemas import LONG, table
+from pipeline.tasks import collected, cores, numbers
 from wire.log.blocks import Damage, blocks_of, columns_of_block
 from wire.log.columns import Columns
 
@@ -28,21 +29,21 @@ _CUT = table(("segment", LONG, False), ("position", LONG, False))
 
 
 def reading(
-    spark: SparkSession,
+    spark: SparkSession | None,
     paths: Sequence[str],
     *,
     names: Mapping[str, str] | None = None,
     split_bytes: int = SPLIT_BYTES,
     after: Mapping[int, int] | None = None,
 ) -> LogReader:
-    """Read the segments at `paths`: log directories, directories of partitions, files. `names` of topics by id add to
-    the logs'. Files are split at batches, at most about `split_bytes` apart. `after`: the first offset to read, by
-    partition. Raises FileNotFoundError: a path does not exist. Raises OSError. Raises ValueError: an id is invalid."""
+    """Read the segments at `paths`: log directories, directories of partitions, files; in this process if there is no
+    session. `names` of topics by id add to the logs'. Files are split at batches, at most about `split_bytes` apart.
+    `after`: the first offset to read, by partition. Raises FileNotFoundError: a path does not exist. Raises OSError.
+    Raises ValueError: an id is invalid."""
     options = hadoop_options(spark)
     listing = list_segments(paths, options)
     segments = wanted(listing, after or {})
-    cores = max(spark.sparkContext.defaultParallelism, 1)
-    task_bytes = -(-sum(segment.size for segment in segments) // (_TASKS_PER_CORE * cores))
+    task_bytes = -(-sum(segment.size for segment in segments) // (_TASKS_PER_CORE * cores(spark)))
     split_bytes = min(max(task_bytes, _LEAST_SPLIT_BYTES), split_bytes)
     tasks = packed(_splits(spark, segments, split_bytes, options), split_bytes)
     named_topics = topic_names(names or {})
@@ -63,11 +64,7 @@ def reading(
             for split in tasks[number]:
                 yield from _read(segments[split.segment], split, known, options)
 
-    return LogReader(tasks=_tasks(spark, len(tasks) + bool(not_segments)), read=read)
-
-
-def _tasks(spark: SparkSession, count: int) -> DataFrame:
-    return spark.range(0, count, 1, max(count, 1))
+    return LogReader(tasks=numbers(spark, len(tasks) + bool(not_segments)), read=read)
 
 
 def _numbers(batches: Iterable[pa.RecordBatch]) -> Iterator[int]:
@@ -89,7 +86,10 @@ def wanted(listing: Listing, after: Mapping[int, int]) -> list[ListedSegment]:
 
 
 def _splits(
-    spark: SparkSession, segments: Sequence[ListedSegment], split_bytes: int, options: Mapping[str, str]
+    spark: SparkSession | None,
+    segments: Sequence[ListedSegment],
+    split_bytes: int,
+    options: Mapping[str, str],
 ) -> list[Split]:
     """All bytes of the segments, in order; large segments are split."""
     large = [number for number, segment in enumerate(segments) if segment.size > split_bytes * 3 // 2]
@@ -106,7 +106,7 @@ def _splits(
 
     places: dict[int, list[int]] = {}
     if large:
-        for number, position in _tasks(spark, len(large)).mapInArrow(find, _CUT).collect():
+        for number, position in collected(numbers(spark, len(large)), find, _CUT):
             places.setdefault(number, []).append(position)
     splits = []
     for number, segment in enumerate(segments):
@@ -116,7 +116,7 @@ def _splits(
 
 
 def _collected_names(
-    spark: SparkSession,
+    spark: SparkSession | None,
     segments: Sequence[ListedSegment],
     tasks: Sequence[Sequence[Split]],
     options: Mapping[str, str],
@@ -127,7 +127,9 @@ def _collected_names(
                 chunks = _found(segments[split.segment], split, options)
                 yield from collect_names(chunk for chunk in chunks if isinstance(chunk, RawRecords))
 
-    return names_of(_tasks(spark, len(tasks)).mapInArrow(listen, NAMES_BY_ID))
+    return topic_names(
+        {name[0]: name[1] for name in collected(numbers(spark, len(tasks)), listen, NAMES_BY_ID)}
+    )
 
 
 def _read(

@@ -12,66 +12,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame, Window
-from pyspark.sql import functions as f
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from pipeline.tables.schemas import COMMITS, DATE, DOUBLE, INT, LONG, OFFSET, STRING, TIMESTAMP, shaped, table
-
-
-def chained(runs: DataFrame, events: DataFrame) -> DataFrame:
-    """The runs that count, each with the reset and the gap after the run before. Runs must not overlap."""
-    in_transactions = with_outcome(runs.where(f.col("producer_id").isNotNull()), events, column="begin")
-    settled = (
-        in_transactions.where(f.col("outcome") == "commit")
-        .drop("outcome")
-        .unionByName(runs.where(f.col("producer_id").isNull()))
-    )
-    in_order = Window.partitionBy(*KEY).orderBy("begin")
-    before = f.lag(f.struct("commits", "last_offset", "last")).over(in_order)
-    follows = (f.col("before.commits") > 0) & (f.col("commits") > 0)
-    reset = follows & (f.col("first_offset") < f.col("before.last_offset"))
-    gap_us = f.unix_micros("first") - f.unix_micros("before.last")
-    gap = f.when(follows, gap_us / f.lit(1_000_000.0))
-    return (
-        settled.withColumn("before", before)
-        .withColumn("resets", f.col("resets") + f.coalesce(reset.cast("long"), f.lit(0)))
-        .withColumn("longest_gap_s", f.greatest("longest_gap_s", gap))
-        .drop("before")
-    )
-
-
-def commits_by_day(runs: DataFrame) -> DataFrame:
-    """The table `COMMITS` from runs of `chained`."""
-    position = f.struct("partition", "begin")
-    is_commit = f.col("commits") > 0
-    rows = runs.groupBy("day", "group", "topic", "topic_partition").agg(
-        f.sum("commits").alias("commits"),
-        f.min_by("first_offset", f.when(is_commit, position)).alias("first_offset"),
-        f.max_by("last_offset", f.when(is_commit, position)).alias("last_offset"),
-        f.sum("resets").alias("resets"),
-        f.max("longest_gap_s").alias("longest_gap_s"),
-        f.sum("deleted").alias("deleted"),
-        f.min("first").alias("first"),
-        f.max("last").alias("last"),
-    )
-    return shaped(rows, COMMITS)
-
-
-ENDS = ("commit", "abort")  # the kinds of events that end a transaction
-
-
-def with_outcome(written: DataFrame, events: DataFrame, *, column: str = "offset") -> DataFrame:
-    """`written` with a column `outcome`: commit, abort, or null while the transaction is open. It has the columns
-    `partition`, `producer_id` and the place in the log, named by the argument, and no markers."""
-    ends = events.where(f.col("kind").isin(*ENDS)).select(
-        "partition", "producer_id", f.col("offset").alias(column), f.col("kind").alias("mark")
-    )
-    both = written.withColumn("mark", f.lit(None).cast("string")).unionByName(ends, allowMissingColumns=True)
-    later = Window.partitionBy("partition", "producer_id").orderBy(f.desc(column))
-    outcomes = both.withColumn("outcome", f.last("mark", ignorenulls=True).over(later))
-    return outcomes.where(f.col("mark").isNull()).select(*written.columns, "outcome")
-
+from pipeline.tables.schemas import (
+    COMMIT,
+    COMMITS,
+    DATE,
+    DOUBLE,
+    INT,
+    LONG,
+    OFFSET,
+    STRING,
+    TIMESTAMP,
+    table,
+)
 
 RUNS = table(
     ("day", DATE, False),
@@ -100,30 +54,9 @@ _ROOM = 1 << 62
 Ints = NDArray[np.int64]
 
 
-def single_runs(events: DataFrame) -> DataFrame:
-    """Every commit and tombstone as a separate run, in the schema `RUNS`."""
-    value = ~f.col("tombstone")
-    committed = f.when(value, f.col("committed"))
-    is_offset = (f.col("kind") == OFFSET) & f.col("group").isNotNull() & f.col("topic").isNotNull()
-    return events.where(is_offset).select(
-        "day",
-        *KEY,
-        f.when(value, f.col("producer_id")).alias("producer_id"),
-        f.col("offset").alias("begin"),
-        f.col("offset").alias("end"),
-        value.cast("long").alias("commits"),
-        f.col("tombstone").cast("long").alias("deleted"),
-        committed.alias("first_offset"),
-        committed.alias("last_offset"),
-        f.lit(0).cast("long").alias("resets"),
-        f.lit(None).cast("double").alias("longest_gap_s"),
-        f.col("time").alias("first"),
-        f.col("time").alias("last"),
-    )
-
-
-def runs_of(events: pa.Table) -> pa.RecordBatch:
-    """The runs of some events with the columns `READ`; only commits and tombstones of offsets count."""
+def runs_of(events: pa.Table, *, single: bool = False) -> pa.RecordBatch:
+    """The runs of some events with the columns `READ`; only commits and tombstones of offsets count. `single`: every
+    commit and tombstone is a separate run."""
     schema = to_arrow_schema(RUNS, timezone="UTC")
     table = _offsets_alone(events)
     if table.num_rows == 0:
@@ -138,7 +71,7 @@ def runs_of(events: pa.Table) -> pa.RecordBatch:
     of_transaction = (producer >= 0) & ~tombstone
 
     same_key = np.append(False, key[1:] == key[:-1])
-    begins = ~same_key | _changes(day) | _changes(tombstone) | of_transaction
+    begins = ~same_key | _changes(day) | _changes(tombstone) | of_transaction | single
     begins[1:] |= of_transaction[:-1]
     inside = ~begins & ~tombstone
     descends = np.append(0, committed[1:] < committed[:-1]) * inside
@@ -166,6 +99,88 @@ def runs_of(events: pa.Table) -> pa.RecordBatch:
     }
     arrays = [_cast(columns[field.name], field.type) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+MARKS = ("partition", "producer_id", "offset", "kind")
+"""The columns of events that end transactions."""
+
+
+def settled(runs: pa.Table, marks: pa.Table) -> pa.Table:
+    """The runs that count: those outside of transactions, and of transactions that were committed. `marks` has the
+    columns `MARKS`, and all ends of these transactions."""
+    in_transaction = runs.column("producer_id").is_valid()
+    plain, written = runs.filter(pc.invert(in_transaction)), runs.filter(in_transaction)
+    if not written.num_rows:
+        return plain
+    partition, producer, place = (
+        np.concatenate([_numbers(written, name), _numbers(marks, of_mark)])
+        for name, of_mark in (("partition", "partition"), ("producer_id", "producer_id"), ("begin", "offset"))
+    )
+    order = np.lexsort((place, producer, partition))
+    count, size = len(order), written.num_rows
+    # Of each place in this order, the next end of a transaction.
+    next_mark = np.where(order >= size, np.arange(count), count - 1)
+    next_mark = order[np.minimum.accumulate(next_mark[::-1])[::-1]]
+    is_of_same = (next_mark >= size) & (producer[next_mark] == producer[order])
+    is_of_same &= partition[next_mark] == partition[order]
+    is_commit = np.append(np.zeros(size, bool), pc.equal(marks.column("kind"), COMMIT).to_numpy())
+    counts = np.zeros(count, bool)
+    counts[order] = is_of_same & is_commit[next_mark]
+    return pa.concat_tables([plain, written.filter(pa.array(counts[:size]))])
+
+
+def commits_of(runs: pa.Table) -> pa.RecordBatch:
+    """The rows of the table `COMMITS` of one group, from its runs that count. They must not overlap."""
+    topics = _codes(runs, "topic")
+    log, number, begin, day = (
+        _numbers(runs, name, kind)
+        for name, kind in (
+            ("partition", None),
+            ("topic_partition", None),
+            ("begin", None),
+            ("day", pa.int32()),
+        )
+    )
+    order = np.lexsort((begin, number, topics, log))
+    same_key = ~(_changes(log[order]) | _changes(topics[order]) | _changes(number[order]))
+    columns = {name: _numbers(runs, name)[order] for name in _SUMMED}
+    commits, first, last = columns["commits"], columns["first"], columns["last"]
+    is_commit = commits > 0
+    follows = same_key & is_commit & np.append(False, is_commit[:-1])
+    columns["resets"] += follows & (columns["first_offset"] < np.roll(columns["last_offset"], 1))
+    longest = runs.column("longest_gap_s").to_numpy().astype(float)[order]
+    gap = np.where(follows, (first - np.roll(last, 1)) / MICROSECONDS, np.nan)
+    longest = np.fmax(longest, gap)
+
+    by_day = np.lexsort((begin[order], log[order], number[order], topics[order], day[order]))
+    rows = order[by_day]
+    columns = {name: column[by_day] for name, column in columns.items()}
+    starts = np.flatnonzero(_changes(day[rows]) | _changes(topics[rows]) | _changes(number[rows]))
+    index, is_commit = np.arange(len(rows)), columns["commits"] > 0
+    first_commit = np.minimum.reduceat(np.where(is_commit, index, len(rows)), starts)
+    last_commit = np.maximum.reduceat(np.where(is_commit, index, -1), starts)
+    never = last_commit < 0
+    longest = np.fmax.reduceat(longest[by_day], starts)
+    taken = pa.array(rows[starts])
+    values = {
+        **{name: runs.column(name).take(taken) for name in ("day", "group", "topic", "topic_partition")},
+        **{
+            name: pa.array(np.add.reduceat(columns[name], starts))
+            for name in ("commits", "resets", "deleted")
+        },
+        "first_offset": pa.array(columns["first_offset"][np.where(never, 0, first_commit)], mask=never),
+        "last_offset": pa.array(columns["last_offset"][last_commit], mask=never),
+        "longest_gap_s": pa.array(longest, mask=np.isnan(longest)),
+        "first": pa.array(np.minimum.reduceat(columns["first"], starts)),
+        "last": pa.array(np.maximum.reduceat(columns["last"], starts)),
+    }
+    schema = to_arrow_schema(COMMITS, timezone="UTC")
+    return pa.RecordBatch.from_arrays(
+        [_cast(values[field.name], field.type) for field in schema], schema=schema
+    )
+
+
+_SUMMED = ("commits", "deleted", "first_offset", "last_offset", "resets", "first", "last")
 
 
 def _offsets_alone(events: pa.Table) -> pa.Table:

@@ -1,25 +1,22 @@
-"""Verdicts on departed members, in columns: the commits of their partitions near each departure are collected, and
-judged as everywhere (`groups.history.departures`)."""
+"""Verdicts on departed members: the commits of their partitions near each departure are found in columns, and judged
+as everywhere (`groups.history.departures`)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
+import numpy as np
 import pyarrow as pa
-from pyspark.sql import Window
-from pyspark.sql import functions as f
-from pyspark.sql.pandas.types import to_arrow_schema
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from groups.history.causes import RebalanceCause
-from groups.history.commits import RECENT, Commits
+from groups.history.commits import RECENT, Commits, PlaceCommits
 from groups.history.departures import LOOK_AHEAD_US, causes_after, judge, look_back_us
-from groups.history.events import Departure, MemberRecord, Protocol
+from groups.history.events import Departure, MemberRecord, Place, Protocol
 from pipeline.tables import schemas
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 SOUGHT: Final = schemas.table(
     ("topic", schemas.STRING, False),
@@ -28,18 +25,9 @@ SOUGHT: Final = schemas.table(
     ("at", schemas.LONG, False),
 )
 """A partition of a departed member, and the times in µs between which its commits count."""
-_JUDGED: Final = schemas.table(
-    ("group", schemas.STRING, False),
-    ("offset", schemas.LONG, False),
-    ("judged", schemas.STRINGS, False),
-    ("expired", schemas.STRINGS, False),
-)
 _OF_MEMBER: Final = ("member", "instance", "session_timeout_ms", "rebalance_timeout_ms")
 _OF_DEPARTURE: Final = ("protocol", "seen", "earliest", "at", "waited_for", "away", "revoking")
-_KEY: Final = ("group", "offset")
 _SLOT_US: Final = 300_000_000
-_MARKS: Final = 1 << 22  # bounds the data sent to every worker; a power of two
-_OF_PLACE: Final = ("group", "topic", "topic_partition")
 
 
 def departures_row(departures: Sequence[Departure]) -> schemas.TableRow:
@@ -80,71 +68,82 @@ def _departure(tree: schemas.TableRow) -> Departure:
     )
 
 
-def with_verdicts(walked: DataFrame, events: DataFrame) -> DataFrame:
-    """Rows of `pipeline.tables.rebalances.WALKED` with corrected `cause`, `causes` and `expired`, from all events."""
-    cases = walked.where(f.col("departures").isNotNull()).select(*_KEY, "causes", "departures", "sought")
-    judged = cases.join(_commits(cases, events), list(_KEY), "left").mapInArrow(_judge, _JUDGED)
-    causes = f.coalesce("judged", "causes")
-    return (
-        walked.join(judged, list(_KEY), "left")
-        .withColumn("causes", causes)
-        .withColumn("cause", f.element_at("causes", 1))
-        .withColumn(
-            "expired",
-            f.coalesce(f.array_sort(f.array_intersect("left", "expired")), f.array().cast("array<string>")),
-        )
-    )
+def judged(case: schemas.TableRow, commits: Mapping[Place, PlaceCommits]) -> schemas.TableRow:
+    """A row of `pipeline.tables.rebalances.WALKED` as one of `REBALANCES`, with the verdicts on its departures.
+    `commits`: of its group near its departures, each once, in the order of the log."""
+    causes, expired = case["causes"], []
+    if case["departures"] is not None:
+        view = Commits(_near(case["sought"], commits))
+        verdicts = [judge(_departure(tree), view) for tree in json.loads(case["departures"])]
+        causes = list(causes_after(tuple(map(RebalanceCause, causes)), verdicts))
+        gone = {verdict.member for verdict in verdicts if verdict.cause is RebalanceCause.EXPIRY}
+        expired = sorted(gone.intersection(case["left"]))
+    return case | {"causes": causes, "cause": causes[0], "expired": expired}
 
 
-def _judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    schema = to_arrow_schema(_JUDGED)
-    for batch in batches:
-        yield pa.RecordBatch.from_pylist([_judged_row(row) for row in batch.to_pylist()], schema=schema)
+def _near(
+    sought: Sequence[schemas.TableRow], commits: Mapping[Place, PlaceCommits]
+) -> dict[Place, PlaceCommits]:
+    """The commits of each place: the last `RECENT` before its departures, and the first one after."""
+    windows: dict[Place, list[tuple[int, int]]] = {}
+    for one in sought:
+        windows.setdefault((one["topic"], one["topic_partition"]), []).append((one["from"], one["at"]))
+    near = {}
+    for place, times in windows.items():
+        if (of_place := commits.get(place)) is None:
+            continue
+        us = of_place.times
+        before = np.logical_or.reduce([(us >= begin) & (us <= at) for begin, at in times])
+        after = np.logical_or.reduce([(us > at) & (us <= at + LOOK_AHEAD_US) for _, at in times])
+        rows = np.union1d(np.flatnonzero(before)[-RECENT:], np.flatnonzero(after)[:1])
+        if len(rows):
+            near[place] = PlaceCommits(*(column[rows] for column in of_place))
+    return near
 
 
-def _judged_row(row: schemas.TableRow) -> schemas.TableRow:
-    commits = sorted(row["commits"] or (), key=lambda commit: commit["log"])
-    view = Commits.of(
-        ((commit["topic"], commit["topic_partition"]), commit["us"], commit["committed"], commit["log"])
-        for commit in commits
-    )
-    verdicts = [judge(_departure(tree), view) for tree in json.loads(row["departures"])]
-    causes = causes_after(tuple(RebalanceCause(cause) for cause in row["causes"]), verdicts)
-    expired = [verdict.member for verdict in verdicts if verdict.cause is RebalanceCause.EXPIRY]
-    return {name: row[name] for name in _KEY} | {"judged": list(causes), "expired": expired}
+class SoughtCommits:
+    """Which commits between two times, in µs, may be near a departure. `cases`: the columns `group` and `sought` of
+    `WALKED`. Most commits are not, so few columns are compared first."""
+
+    def __init__(self, cases: pa.Table, first: int, last: int) -> None:
+        sought = cases.column("sought").combine_chunks()
+        group = cases.column("group").combine_chunks().take(pc.list_parent_indices(sought))
+        topic, number, begin, at = (pc.struct_field(sought.flatten(), name) for name in SOUGHT.names)
+        begin_us, end_us = begin.to_numpy(), at.to_numpy() + LOOK_AHEAD_US
+        self._groups, self._topics = group.unique(), topic.unique()
+        self._first = first // _SLOT_US
+        slots = last // _SLOT_US - self._first + 1
+        is_within = (begin_us <= last) & (end_us >= first)
+        changes = np.zeros((len(self._groups) + 1, slots + 1), dtype=np.int32)
+        of_group = _codes(group, self._groups)
+        for times, change in ((begin_us, 1), (end_us + _SLOT_US, -1)):
+            slot = np.clip(times // _SLOT_US - self._first, 0, slots)
+            np.add.at(changes, (of_group[is_within], slot[is_within]), change)
+        self._is_near = changes.cumsum(axis=1) > 0  # by group, the last row is of the others; and by slot
+        self._numbers = int(pc.max(number).as_py() or 0) + 1
+        self._places = np.unique(self._keys(group, topic, number.to_numpy()))
+
+    def near(self, group: pa.Array, us: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which commits are of a group with a departure at about that time."""
+        is_near: NDArray[np.bool_] = self._is_near[_codes(group, self._groups), us // _SLOT_US - self._first]
+        return is_near
+
+    def of_places(self, commits: pa.Table) -> NDArray[np.bool_]:
+        """Which commits are of partitions of departed members."""
+        number = commits.column("topic_partition").to_numpy()
+        group, topic = (commits.column(name).combine_chunks() for name in ("group", "topic"))
+        is_sought: NDArray[np.bool_] = np.isin(self._keys(group, topic, number), self._places)
+        is_sought &= number < self._numbers
+        return is_sought
+
+    def _keys(self, group: pa.Array, topic: pa.Array, number: NDArray[np.int32]) -> NDArray[np.int64]:
+        of_group, of_topic = _codes(group, self._groups), _codes(topic, self._topics)
+        return (of_group * (len(self._topics) + 1) + of_topic) * self._numbers + number
 
 
-def _commits(cases: DataFrame, events: DataFrame) -> DataFrame:
-    """The commits of each case's partitions: the last `RECENT` before its departures, and the first one after."""
-    places = cases.select(*_KEY, f.explode("sought").alias("place")).select(*_KEY, "place.*")
-    slots = f.sequence(_slot(f.col("from")), _slot(f.col("at") + LOOK_AHEAD_US))
-    sought = places.withColumn("slot", f.explode(slots))
-    commits = events.where(f.col("committed").isNotNull()).select(
-        *_OF_PLACE,
-        f.unix_micros("time").alias("us"),
-        "committed",
-        f.col("offset").alias("log"),
-    )
-    near = _near(commits.withColumn("slot", _slot(f.col("us"))), sought).join(sought, [*_OF_PLACE, "slot"])
-    near = near.where(f.col("us").between(f.col("from"), f.col("at") + LOOK_AHEAD_US))
-    is_before = f.col("us") <= f.col("at")
-    of_place = Window.partitionBy(*_KEY, *_OF_PLACE[1:], is_before)
-    nearest = f.dense_rank().over(of_place.orderBy(f.when(is_before, -f.col("log")).otherwise(f.col("log"))))
-    kept = near.withColumn("rank", nearest).where(f.col("rank") <= f.when(is_before, RECENT).otherwise(1))
-    return kept.groupBy(*_KEY).agg(
-        f.collect_set(f.struct(*_OF_PLACE[1:], "us", "committed", "log")).alias("commits")
-    )
-
-
-def _near(commits: DataFrame, sought: DataFrame) -> DataFrame:
-    """The commits without most of those that are not needed: to shuffle all of them would cost more than to decode
-    them. Few columns are compared first: Spark does not read the other columns of rows that these exclude."""
-    for columns in (("group", "slot"), (*_OF_PLACE, "slot")):
-        mark = f.hash(*columns).bitwiseAND(_MARKS - 1).alias("mark")
-        marks = sought.select(mark).distinct()
-        commits = commits.select("*", mark).join(f.broadcast(marks), "mark", "left_semi").drop("mark")
-    return commits
-
-
-def _slot(us: Column) -> Column:
-    return f.floor(us / _SLOT_US).cast("long")
+def _codes(texts: pa.Array, known: pa.Array) -> NDArray[np.int64]:
+    """The index of each text in `known`; its length if it is not there."""
+    encoded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+    codes = pc.fill_null(pc.index_in(encoded.dictionary.cast(pa.string()), known), len(known))
+    of_each: NDArray[np.int64] = codes.to_numpy().astype(np.int64)[encoded.indices.to_numpy()]
+    return of_each

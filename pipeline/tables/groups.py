@@ -1,17 +1,20 @@
 """Each group day by day: a row for each day with records, rebalances or commits of the group."""
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as f
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from groups.history.storms import STORM_GAP_S, STORM_LEAST
-from pipeline.tables.schemas import GROUPS, OFFSET, shaped
+from pipeline.tables.schemas import GROUPS, TableRow
 
 ZOMBIE_LEAST_S = 600.0
 """A member that owned a partition for less than this within a day is not a zombie: it may not have committed yet."""
 
 CLASSIC, CONSUMER, SHARE, STREAMS = "classic", "consumer", "share", "streams"
 MIXED = "mixed"
-_GONE = "gone"
 _TYPES = {
     "group": CLASSIC,
     "group_epoch": CONSUMER,
@@ -22,11 +25,20 @@ _TYPES = {
 _CONSUMERS = "consumer"  # other types of classic groups (of Connect, of a schema registry) do not migrate
 _SECOND_US = 1_000_000
 _DAY_US = 86_400 * _SECOND_US
-_COUNTS = ("rebalances", "joined", "left", "storms", "commits", "zombies")
+_Days: TypeAlias = defaultdict[int, TableRow]
+STATE = ("kind", "tombstone", "protocol_type", "member_protocol", "member")
+"""The columns of events that a group's days need, in addition to their times."""
 
 
-def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commits: DataFrame) -> DataFrame:
-    """The table `GROUPS`.
+def group_days(
+    group: str,
+    events: Iterable[TableRow],
+    rebalances: Sequence[TableRow],
+    ownership: Iterable[TableRow],
+    commits: Sequence[TableRow],
+) -> Iterator[TableRow]:
+    """The rows of `GROUPS` of one group, from its events that are not offsets, with the columns `STATE`, in the order
+    of the log, and its rows of the other tables. Times are in µs since 1970, days in days.
 
     - `type`: the type in the day's last record of a group, or else the type before; a group that has only offsets is
       classic, as for a broker.
@@ -38,142 +50,118 @@ def groups(events: DataFrame, rebalances: DataFrame, ownership: DataFrame, commi
       day counts, and only topics that the group commits: it may store other offsets elsewhere.
     - `migration`: the stage at the end of the day. mixed: a consumer group with members of the classic protocol.
     """
-    grouped = events.where(f.col("group").isNotNull() & (f.col("kind") != OFFSET))
-    course = _course(rebalances)
-    sizes = course.groupBy("group", "run").agg(f.count("*").alias("size"), f.min("day").alias("day"))
-    daily = _by_day_and_group(
-        grouped.select("day", "group"),
-        _types(grouped),
-        _classic_members(grouped),
-        _moved(rebalances),
-        sizes.where(f.col("size") >= STORM_LEAST).groupBy("day", "group").agg(f.count("*").alias("storms")),
-        course.groupBy("day", "group").agg((f.sum("adds_us") / _SECOND_US).alias("rebalancing")),
-        commits.groupBy("day", "group").agg(f.sum("commits").alias("commits")),
-        _zombies(ownership, commits),
-    )
-    before = Window.partitionBy("group").orderBy("day").rowsBetween(Window.unboundedPreceding, -1)
-    earlier = {
-        "earlier": "end_type",
-        "earlier_protocol": "protocol_type",
-        "earlier_classic": "classic_members",
-        "earlier_members": "members_last",
-    }
-    last = {name: f.last(column, ignorenulls=True).over(before) for name, column in earlier.items()}
-    carried = daily.withColumns(last)
-    alive = f.when(f.col("earlier") != _GONE, f.col("earlier"))
-    whole = (
-        carried.withColumn("known", f.coalesce("type_seen", alive))
-        .withColumn("type", f.coalesce("known", f.lit(CLASSIC)))
-        .withColumn("migration", _migration())
-    )
-    figures = {
-        "members_most": f.coalesce(f.greatest("members_most", "earlier_members"), f.lit(0)),
-        "rebalancing_s": f.coalesce("rebalancing", f.lit(0.0)),
-    }
-    return shaped(whole.withColumns(figures).fillna(0, list(_COUNTS)), GROUPS)
+    days: _Days = defaultdict(dict)
+    _add_states(days, events)
+    _add_rebalances(days, rebalances)
+    _add_storms(days, rebalances)
+    _add_commits(days, ownership, commits)
+    kind = protocol_type = None
+    classic_members = members = 0
+    for day, row in sorted(days.items()):
+        known = row.get("type_seen", kind)
+        protocol_type = row.get("protocol_type", protocol_type)
+        classic_members += row.get("classic_change", 0)
+        yield {
+            **{name: row.get(name, 0) for name in GROUPS.names},
+            "day": day,
+            "group": group,
+            "type": known or CLASSIC,
+            "members_most": max(row.get("members_most", 0), members),
+            "rebalancing_s": row.get("rebalancing_us", 0) / _SECOND_US,
+            "migration": _migration(known, protocol_type, classic_members),
+        }
+        kind, members = row.get("end_type", kind), row.get("members_last", members)
 
 
-def _by_day_and_group(*parts: DataFrame) -> DataFrame:
-    """A row for each day and group in any of the parts, with the columns of all parts."""
-    first, *others = parts
-    for other in others:
-        first = first.unionByName(other, allowMissingColumns=True)
-    columns = [column for column in first.columns if column not in ("day", "group")]
-    return first.groupBy("day", "group").agg(*(f.max(column).alias(column) for column in columns))
+def _migration(kind: str | None, protocol_type: str | None, classic_members: int) -> str | None:
+    if kind == CONSUMER:
+        return MIXED if classic_members > 0 else CONSUMER
+    return CLASSIC if kind == CLASSIC and protocol_type == _CONSUMERS else None
 
 
-def _types(events: DataFrame) -> DataFrame:
-    """For each day: the last type of a group, its type at the end of the day, and the data for `migration`."""
-    offset = f.col("offset")
-    kind = f.create_map(*(f.lit(text) for pair in _TYPES.items() for text in pair))[f.col("kind")]
-    stands = ~f.col("tombstone")
-    states = events.where(f.col("kind").isin(*_TYPES)).withColumn("kind", kind)
-    protocol_type, of_classic = f.coalesce("protocol_type", f.lit("")), stands & (f.col("kind") == CLASSIC)
-    return states.groupBy("day", "group").agg(
-        f.max_by("kind", f.when(stands, offset)).alias("type_seen"),
-        f.max_by(f.when(stands, f.col("kind")).otherwise(_GONE), offset).alias("end_type"),
-        f.max_by(protocol_type, f.when(of_classic, offset)).alias("protocol_type"),
-    )
+def _add_states(days: _Days, events: Iterable[TableRow]) -> None:
+    """For each day: the last type, the type at its end (None: deleted), and the change of the number of members of a
+    consumer group with the classic protocol."""
+    classic: dict[str, bool] = {}
+    for event in events:
+        row, kind, stands = days[event["day"]], event["kind"], not event["tombstone"]
+        if kind in _TYPES:
+            row["end_type"] = _TYPES[kind] if stands else None
+            if stands:
+                row["type_seen"] = _TYPES[kind]
+            if stands and _TYPES[kind] == CLASSIC:
+                row["protocol_type"] = event["protocol_type"] or ""
+        elif kind == "member":
+            is_classic = stands and event["member_protocol"] == CLASSIC
+            change = is_classic - classic.get(event["member"], False)
+            row["classic_change"] = row.get("classic_change", 0) + change
+            classic[event["member"]] = is_classic
 
 
-def _classic_members(events: DataFrame) -> DataFrame:
-    """The number of members of a consumer group with the classic protocol at the end of each day."""
-    of_member = Window.partitionBy("group", "member").orderBy("offset")
-    classic = (~f.col("tombstone") & (f.col("member_protocol") == CLASSIC)).cast("int")
-    changes = (
-        events.where(f.col("kind") == "member")
-        .withColumn("is_classic", f.coalesce(classic, f.lit(0)))
-        .withColumn("change", f.col("is_classic") - f.coalesce(f.lag("is_classic").over(of_member), f.lit(0)))
-    )
-    by_day = changes.groupBy("day", "group").agg(f.sum("change").alias("change"))
-    to_day = Window.partitionBy("group").orderBy("day").rowsBetween(Window.unboundedPreceding, 0)
-    return by_day.select("day", "group", f.sum("change").over(to_day).alias("classic_members"))
+def _add_rebalances(days: _Days, rebalances: Sequence[TableRow]) -> None:
+    """The sums of each day; rebalances in the order of their ends."""
+
+    def ended(row: TableRow) -> tuple[int, int]:
+        return next((time for time in (row["end"], row["start"]) if time is not None), -1), row["epoch"]
+
+    for rebalance in sorted(rebalances, key=ended):
+        row = days[rebalance["day"]]
+        row["rebalances"] = row.get("rebalances", 0) + 1
+        for name in ("joined", "left"):
+            row[name] = row.get(name, 0) + len(rebalance[name])
+        most = max(rebalance["members"], rebalance["members_before"])
+        row["members_most"] = max(row.get("members_most", 0), most)
+        row["members_last"] = rebalance["members"]
 
 
-def _migration() -> Column:
-    protocol_type = f.coalesce("protocol_type", "earlier_protocol")
-    classic_members = f.coalesce("classic_members", "earlier_classic", f.lit(0))
-    return (
-        f.when((f.col("known") == CLASSIC) & (protocol_type == _CONSUMERS), f.lit(CLASSIC))
-        .when((f.col("known") == CONSUMER) & (classic_members > 0), f.lit(MIXED))
-        .when(f.col("known") == CONSUMER, f.lit(CONSUMER))
-    )
+def _add_storms(days: _Days, rebalances: Sequence[TableRow]) -> None:
+    """The storms, and the time in which the group rebalanced: overlapping time counts once."""
+    timed = []
+    for row in rebalances:
+        begin, end = row["start"], row["end"]
+        if begin is not None or end is not None:
+            begin = end if begin is None else begin
+            timed.append((begin, begin if end is None else end, row["epoch"], row["day"]))
+    storm: list[int] = []  # the days of the rebalances of one run
+    far: int | None = None
+    for begin, end, _, day in [*sorted(timed), (None, None, 0, 0)]:
+        if begin is None or far is None or begin - far > STORM_GAP_S * _SECOND_US:
+            if len(storm) >= STORM_LEAST:
+                days[min(storm)]["storms"] = days[min(storm)].get("storms", 0) + 1
+            storm = []
+        if begin is None:
+            break
+        storm.append(day)
+        adds_us = max(end - max(begin, begin if far is None else far), 0)
+        days[day]["rebalancing_us"] = days[day].get("rebalancing_us", 0) + adds_us
+        far = end if far is None else max(far, end)
 
 
-def _moved(rebalances: DataFrame) -> DataFrame:
-    time = f.coalesce("end", "start")
-    return rebalances.groupBy("day", "group").agg(
-        f.count("*").alias("rebalances"),
-        f.sum(f.size("joined")).alias("joined"),
-        f.sum(f.size("left")).alias("left"),
-        f.max(f.greatest("members", "members_before")).alias("members_most"),
-        f.max_by("members", f.struct(time, f.col("epoch"))).alias("members_last"),
-    )
-
-
-def _course(rebalances: DataFrame) -> DataFrame:
-    """Every rebalance with a known time. `run` numbers the runs of consecutive rebalances of its group; `adds_us` is
-    its part of the time in which the group rebalanced: overlapping time counts once."""
-    begin, end = f.coalesce("start", "end"), f.coalesce("end", "start")
-    in_order = Window.partitionBy("group").orderBy("begin", "finish", "epoch")
-    far = f.max("finish").over(in_order.rowsBetween(Window.unboundedPreceding, -1))
-    pause_us = f.unix_micros("begin") - f.unix_micros("far")
-    adds_us = f.unix_micros("finish") - f.unix_micros(f.greatest("begin", "far"))
-    return (
-        rebalances.select("day", "group", "epoch", begin.alias("begin"), end.alias("finish"))
-        .where(f.col("begin").isNotNull())
-        .withColumn("far", far)
-        .withColumn("adds_us", f.greatest(adds_us, f.lit(0)))
-        .withColumn("is_first", f.coalesce(pause_us > int(STORM_GAP_S * _SECOND_US), f.lit(True)).cast("int"))
-        .withColumn("run", f.sum("is_first").over(in_order))
-    )
-
-
-def _zombies(ownership: DataFrame, commits: DataFrame) -> DataFrame:
-    """The number of zombies by day and group, only for days on which the group commits."""
-    made = commits.where(f.col("commits") > 0)
+def _add_commits(days: _Days, ownership: Iterable[TableRow], commits: Sequence[TableRow]) -> None:
+    """The commits of each day, and the members that owned partitions and committed none of them."""
     # The time after the last commit of a day does not count: the log may end there, or the group may be stopped.
-    days = made.groupBy(f.col("day").alias("on"), "group").agg(f.max("last").alias("heard"))
-    topics = made.select("group", "topic").distinct()
-    # A cast would use the session's time zone.
-    midnight = f.timestamp_micros(f.unix_date("on") * _DAY_US)
-    next_midnight = f.timestamp_micros((f.unix_date("on") + 1) * _DAY_US)
-    until = f.least(f.coalesce("until", next_midnight), next_midnight, "heard")
-    columns = "on", "group", "member", "topic", "topic_partition"
-    owned = (
-        ownership.where(f.col("member").isNotNull())
-        .join(topics, ["group", "topic"], "left_semi")
-        .join(days, "group")
-        .where((f.col("since") < until) & (until > midnight))
-        .select(*columns, f.greatest("since", midnight).alias("from"), until.alias("to"))
-    )
-    owned = owned.where(f.unix_micros("to") - f.unix_micros("from") >= int(ZOMBIE_LEAST_S * _SECOND_US))
-    seen = made.select(f.col("day").alias("on"), "group", "topic", "topic_partition", "first", "last")
-    busy = (f.col("first") <= f.col("to")) & (f.col("last") >= f.col("from"))
-    by_member = (
-        owned.join(seen, ["on", "group", "topic", "topic_partition"], "left")
-        .groupBy("on", "group", "member")
-        .agg(f.max(f.coalesce(busy, f.lit(False))).alias("commits"))
-    )
-    silent = by_member.where(~f.col("commits")).groupBy(f.col("on").alias("day"), "group")
-    return silent.agg(f.count("*").alias("zombies"))
+    heard: dict[int, int] = {}
+    made: dict[tuple[int, str, int], TableRow] = {}
+    for row in commits:
+        day = row["day"]
+        days[day]["commits"] = days[day].get("commits", 0) + row["commits"]
+        if row["commits"] > 0:
+            heard[day] = max(heard.get(day, row["last"]), row["last"])
+            made[day, row["topic"], row["topic_partition"]] = row
+    topics, all_days = {topic for _, topic, _ in made}, sorted(heard)
+    commits_of: defaultdict[tuple[int, str], bool] = defaultdict(bool)  # by day and member
+    for owner in ownership:
+        if owner["member"] is None or owner["topic"] not in topics:
+            continue
+        since, until = owner["since"], owner["until"]
+        last = len(all_days) if until is None else bisect_right(all_days, until // _DAY_US)
+        for day in all_days[bisect_left(all_days, since // _DAY_US) : last]:
+            midnight = day * _DAY_US
+            end = min(midnight + _DAY_US, heard[day], heard[day] if until is None else until)
+            begin = max(since, midnight)
+            if end - begin >= ZOMBIE_LEAST_S * _SECOND_US:
+                row = made.get((day, owner["topic"], owner["topic_partition"]), {})
+                is_busy = bool(row) and row["first"] <= end and row["last"] >= begin
+                commits_of[day, owner["member"]] |= is_busy
+    for (day, _), commits_any in commits_of.items():
+        days[day]["zombies"] = days[day].get("zombies", 0) + (not commits_any)

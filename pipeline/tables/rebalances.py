@@ -6,16 +6,17 @@ another member than their last owner; `revoked` those that members that stay had
 target, the last of them has both numbers. `skipped`: generations or epochs without an assignment, or removed by
 compaction. The times of rebalances may overlap: do not add up durations. `busy_s` counts overlapping time once."""
 
-from typing import Final
+import json
+from collections.abc import Iterable
+from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
-from pyspark.sql.types import ArrayType, StructField, StructType
+from pyspark.sql.types import ArrayType, StructType
 
-from groups.history.events import Holding, PastRebalance
+from groups.history.events import MEMBER, GroupEvent, Holding, MemberRecord, PastRebalance, Place
 from pipeline.tables import schemas
-from pipeline.tables.courses import rows_of_groups
-from pipeline.tables.departures import SOUGHT, departures_row, with_verdicts
+from pipeline.tables.departures import SOUGHT, departures_row
 
 _SECOND_US: Final = 1_000_000
 WALKED = StructType(
@@ -28,13 +29,8 @@ WALKED = StructType(
         ),
     ]
 )
-"""Rows from groups' records, with the columns from which the causes are corrected."""
-
-
-def rebalances(courses: DataFrame, events: DataFrame) -> DataFrame:
-    """The table `REBALANCES`, with expired members and the causes of departures. `courses` are those of `events`."""
-    walked = courses.where(f.col("rebalance").isNotNull()).select("rebalance.*")
-    return schemas.shaped(with_verdicts(walked, events), schemas.REBALANCES)
+"""Rows from groups' records, with the columns from which the causes are corrected (`pipeline.tables.departures`)."""
+WALKED_TABLE = "courses"
 
 
 def walked_row(rebalance: PastRebalance) -> schemas.TableRow:
@@ -68,18 +64,13 @@ def total_busy_s() -> Column:
     return f.when(f.count("duration_s") > 0, f.sum("busy_s")).otherwise(nothing)
 
 
-def ownership(courses: DataFrame) -> DataFrame:
-    """The table `OWNERSHIP` from the courses of groups: the owner of a partition over time, and the times without
-    one although it should have one. In a consumer group a member still owns partitions that it must revoke and has
-    not revoked; a static member that is away owns none. In a classic group eager members have revoked everything by
-    the time at which all members had joined, so the time without an owner is a lower bound; cooperative members own
-    what they keep without a break, and what they lose until they revoke it. Partitions that no member should have are
-    left out."""
-    return courses.where(f.col("holding").isNotNull()).select("holding.*")
-
-
 def holding_row(holding: Holding) -> schemas.TableRow:
-    """A row of `OWNERSHIP`, times in µs since 1970."""
+    """A row of `OWNERSHIP`, times in µs since 1970: the owner of a partition over time, and the times without one
+    although it should have one. In a consumer group a member still owns partitions that it must revoke and has not
+    revoked; a static member that is away owns none. In a classic group eager members have revoked everything by the
+    time at which all members had joined, so the time without an owner is a lower bound; cooperative members own what
+    they keep without a break, and what they lose until they revoke it. Partitions that no member should have are left
+    out."""
     topic, number = holding.place
     known = {name: getattr(holding, name) for name in _AS_HELD}
     return known | {"day": schemas.day_of(holding.since), "topic": topic, "topic_partition": number}
@@ -88,18 +79,47 @@ def holding_row(holding: Holding) -> schemas.TableRow:
 _AS_HELD = [name for name in schemas.OWNERSHIP.names if name not in ("day", "topic", "topic_partition")]
 
 
-COURSES_TABLE = "courses"
-COURSES = StructType(
-    [StructField("rebalance", WALKED, True), StructField("holding", schemas.OWNERSHIP, True)]
+_AS_WRITTEN = (
+    *("group", "partition", "offset", "time", "key_version", "tombstone", "epoch", "state_since"),
+    *("assignor", "state"),
 )
-"""Each row has one of the two columns."""
+_OF_MEMBER = ("member", "instance", "client_id", "host")
+_TIMEOUTS = ("session_timeout_ms", "rebalance_timeout_ms")
+COLUMNS = (*_AS_WRITTEN, *_OF_MEMBER, "topics", "regex", "assignment", "revoking", "members", "fields")
+"""The columns of events that a course needs."""
 
 
-def courses(events: DataFrame) -> DataFrame:
-    """The courses of all groups in the table of events, in any order, in the schema `COURSES`."""
-    return rows_of_groups(
-        events,
-        COURSES,
-        rebalance=lambda row: {"rebalance": walked_row(row)},
-        holding=lambda row: {"holding": holding_row(row)},
+def event_of(row: schemas.TableRow) -> GroupEvent:
+    """An event from a row with `COLUMNS`, as returned by Arrow's `to_pylist` with times as integers."""
+    record = None
+    if row["member"] is not None:
+        subscribed, regex = frozenset(row["topics"] or ()), row["regex"] or None
+        timeouts = json.loads(row["fields"] or "{}") if row["key_version"] == MEMBER else {}
+        record = _member_record(
+            row,
+            topics=subscribed,
+            regex=regex,
+            assignor=row["assignor"],
+            session_timeout_ms=timeouts.get("sessionTimeoutMs"),
+            rebalance_timeout_ms=timeouts.get("rebalanceTimeoutMs"),
+        )
+    members = []
+    for member in row["members"] or ():
+        topics = None if member["topics"] is None else frozenset(member["topics"])
+        classic = _member_record(member, topics=topics, **{name: member[name] for name in _TIMEOUTS})
+        members.append((classic, _places(member["assignment"])))
+    return GroupEvent(
+        **{name: row[name] for name in _AS_WRITTEN},
+        record=record,
+        places=(*_places(row["assignment"]), *_places(row["revoking"])),
+        members=tuple(members),
     )
+
+
+def _member_record(row: schemas.TableRow, **others: Any) -> MemberRecord:
+    known = {name: row[name] for name in _OF_MEMBER}
+    return MemberRecord(**known | {"instance": row["instance"] or None}, **others)
+
+
+def _places(assignment: Iterable[tuple[str, Iterable[int]]] | None) -> tuple[Place, ...]:
+    return tuple((topic, number) for topic, numbers in assignment or () for number in numbers)

@@ -7,19 +7,22 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from pipeline.decode.raw import raw_records
 from pipeline.decode.records import LogReader, decode
 from pipeline.live import live_reading
 from pipeline.sources.segments import reading
-from pipeline.tables.commits import chained, commits_by_day, single_runs
-from pipeline.tables.schemas import DECODED, EVENTS, NO_OFFSET, decoded_arrow
+from pipeline.tables.commits import MARKS, READ, commits_of, runs_of, settled
+from pipeline.tables.schemas import COMMITS, DECODED, EVENTS, NO_OFFSET, decoded_arrow
 from wire.log.columns import columns_of
 from wire.log.segments import list_segments, read_segment
 
 
 def rows_of(reader: LogReader) -> DataFrame:
-    return reader.through(plain, DECODED)
+    assert isinstance(reader.tasks, DataFrame)
+    read = reader.read
+    return reader.tasks.mapInArrow(lambda batches: plain(read(batches)), DECODED)
 
 
 def plain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -37,9 +40,18 @@ def live_events(spark: SparkSession, bootstrap: str, *options: dict[str, str]) -
     return rows_of(live_reading(spark, bootstrap, *options))
 
 
-def commits(events: DataFrame) -> DataFrame:
-    """The table `COMMITS` of events in any order: every commit is sorted."""
-    return commits_by_day(chained(single_runs(events), events))
+def commits(events: DataFrame, *, single: bool = True) -> DataFrame:
+    """The table `COMMITS` of events in any order: every commit, or every run of them, is sorted."""
+    happened = events.toArrow()
+    runs = pa.Table.from_batches([runs_of(happened.select(READ), single=single)])
+    ends = happened.filter(pa.compute.is_in(happened["kind"], pa.array(["commit", "abort"]))).select(MARKS)
+    counted = settled(runs, ends)
+    of_groups = [
+        counted.filter(pa.compute.equal(counted["group"], name)) for name in counted["group"].unique()
+    ]
+    schema = to_arrow_schema(COMMITS, timezone="UTC")
+    table = pa.Table.from_batches(map(commits_of, of_groups), schema)
+    return events.sparkSession.createDataFrame(table, COMMITS)
 
 
 def events(decoded: DataFrame) -> DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -25,13 +26,13 @@ from pipeline.history import (
     run_history,
 )
 from pipeline.sources.segments import reading
-from pipeline.store import Catalog, NotATableStore, Stored, StoreInUse, read, read_catalog
+from pipeline.store import Catalog, NotATableStore, Store, Stored, StoreInUse, read, read_catalog
 from pipeline.tables.schemas import TABLES, VERSION
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
 from tests.coordinator.store.real_log import RealLog
 from tests.pipeline.decoded import rows_of
-from tests.pipeline.tables.random_commits import START_MS, RandomCommits
+from tests.pipeline.tables.random_commits import START_MS, RandomCommits, commits_table
 
 PARTITION = "__consumer_offsets-3"
 
@@ -93,11 +94,29 @@ def test_a_new_segment_only_adds(spark: SparkSession, grown: Grown, tmp_path: Pa
     assert grown.second.added > 0
     assert grown.files_of_first
     assert {file: file.stat().st_mtime_ns for file in grown.files_of_first} == grown.files_of_first
-    _run(spark, grown.log, tmp_path)
+    run_history(None, Logs(paths=(str(grown.log),)), str(tmp_path))  # without Spark, all at once
     for name in TABLES:
         assertDataFrameEqual(read(spark, str(grown.out), name), read(spark, str(tmp_path), name))
     old = replace(read_catalog(spark, str(grown.out)), run=1, tables={})
     assert old == replace(read_catalog(spark, str(tmp_path)), tables={})
+
+
+def test_without_spark_the_commits_of_transactions_count_as_they_ended(tmp_path: Path) -> None:
+    made, out = _random_log(2), str(tmp_path / "out")
+    for _ in range(2):  # the second run adds, and ends transactions that the first saw begin
+        made.write(100)
+        made.log.save(tmp_path / "log" / PARTITION)
+        run_history(None, Logs(paths=(str(tmp_path / "log"),)), out)
+        made.log.roll()
+    made.close()
+    rows = Store(None, out, read_catalog(None, out)).arrow("commits").to_pylist()
+    expected = commits_table(made.counted())
+    assert sorted(map(repr, map(_in_order, rows))) == sorted(map(repr, map(_in_order, expected)))
+
+
+def _in_order(row: dict[str, Any]) -> list[tuple[str, Any]]:
+    times = {name: row[name].timestamp() for name in ("first", "last")}
+    return sorted((row | times).items())
 
 
 def test_records_in_no_order_make_the_same_tables(spark: SparkSession, grown: Grown, tmp_path: Path) -> None:
@@ -122,7 +141,7 @@ def test_a_failure_leaves_the_tables_as_they_were(spark: SparkSession, grown: Gr
 
     def fail(progress: HistoryProgress) -> None:
         steps.append(progress.step)
-        if progress.step is HistoryStep.REBALANCES:
+        if progress.step is HistoryStep.GROUPS:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

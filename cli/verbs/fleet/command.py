@@ -71,7 +71,7 @@ def fleet_history(
 
     Shows rebalances and their causes, owners and commits. Without --group there is a row per group, the groups
     that rebalanced longest first. What cannot be read is put into quarantine and reported; the run continues.
-    Needs Spark.
+    Needs Spark; logs of less than 64 MB are read without starting it.
 
     \b
     Examples:

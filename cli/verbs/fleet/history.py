@@ -19,7 +19,15 @@ from cli.verbs.describe.view import DescribeMode, describe_document
 from cli.verbs.fleet.options import SparkOptions
 from cli.verbs.fleet.report_page import Row, check_reports, check_writable, history_page, write_reports
 from cli.verbs.fleet.sources import LiveTopic, LogPaths, bytes_below
-from cli.verbs.fleet.spark import fleet_session, fleet_spinner, is_local, settings_of, step_text
+from cli.verbs.fleet.spark import (
+    fleet_session,
+    fleet_spinner,
+    in_this_process,
+    is_local,
+    needs_session,
+    settings_of,
+    step_text,
+)
 from groups.counts import counted
 from groups.listing import Cause
 from groups.model import Group, Problem
@@ -28,9 +36,11 @@ from wire.messages.record_codec import RECORD_TYPES
 
 if TYPE_CHECKING:
     from pipeline.as_of import AsOf
-    from pipeline.history import HistoryRun
+    from pipeline.history import HistoryProgress, HistoryRun
     from pipeline.session import DataFrame, SparkSession
 
+_SMALL_BYTES = 64 << 20
+"""The size of logs that are processed in less time than Spark needs to start."""
 _LOG_TO_TABLE = 10  # Ratio of a log's size to its table of events, approximately
 
 
@@ -45,6 +55,11 @@ class HistoryRequest:
     reports: tuple[Path, ...] = ()
     svg: Path | None = None
     for_programs: bool = False  # Whether the rebalances of all groups are shown, or of the named ones
+
+    @property
+    def needs_spark(self) -> bool:
+        """Whether the answer is computed from the tables by Spark, however few their rows are."""
+        return bool(self.reports or self.svg or self.as_of_ms is not None)
 
     def check(self, spark: SparkOptions) -> None:
         """Refuse an invalid request before the run, which may take hours. Raises UsageError."""
@@ -64,15 +79,34 @@ class HistoryRequest:
 
 def carry_out(request: HistoryRequest, options: SparkOptions) -> History:
     request.check(options)
-    settings = settings_of(options, request.source.jars(options), input_bytes=_input_bytes(request))
-    with fleet_spinner(options) as spinner, fleet_session(settings) as spark, _tables(request) as out:
-        from pipeline.decode.records import LogReader
+    size, source = _input_bytes(request), request.source
+    with fleet_spinner(options) as spinner, _tables(request) as out:
         from pipeline.history import run_history
 
-        source = request.source.open(spark)
-        run = run_history(spark, source, out, progress=lambda step: spinner.show(step_text(step)))
-        held_back = source.held_back if isinstance(source, LogReader) else 0
-        return _Answer(spark, request, run, spinner).history(held_back)
+        def progress(step: HistoryProgress) -> None:
+            spinner.show(step_text(step))
+
+        run = None
+        if (
+            isinstance(source, LogPaths)
+            and size is not None
+            and size < _SMALL_BYTES
+            and not needs_session(options)
+        ):
+            with in_this_process(options):
+                run = run_history(None, source.logs(), out, progress=progress)
+                if not request.needs_spark:
+                    return _Answer(None, request, run, spinner).history(0)
+        spinner.show("starting Spark")
+        with fleet_session(settings_of(options, source.jars(options), input_bytes=size)) as spark:
+            held_back = 0
+            if run is None:
+                from pipeline.decode.records import LogReader
+
+                logs = source.open(spark)
+                run = run_history(spark, logs, out, progress=progress)
+                held_back = logs.held_back if isinstance(logs, LogReader) else 0
+            return _Answer(spark, request, run, spinner).history(held_back)
 
 
 def _input_bytes(request: HistoryRequest) -> int | None:
@@ -97,9 +131,14 @@ def _tables(request: HistoryRequest) -> Iterator[str]:
 
 class _Answer:
     def __init__(
-        self, spark: SparkSession, request: HistoryRequest, run: HistoryRun, spinner: Spinner
+        self, spark: SparkSession | None, request: HistoryRequest, run: HistoryRun, spinner: Spinner
     ) -> None:
+        from pipeline.overview import Span
+        from pipeline.store import Store, read_catalog
+
         self._spark, self._request, self._run, self._spinner = spark, request, run, spinner
+        self._store = Store(spark, run.out, read_catalog(spark, run.out))
+        self._span = Span(groups=request.groups, since=request.since_ms, until=request.until_ms)
 
     def history(self, held_back: int) -> History:
         request = self._request
@@ -118,9 +157,9 @@ class _Answer:
         )
 
     def _table(self, name: str) -> DataFrame:
-        from pipeline.store import read
-
-        return read(self._spark, self._run.out, name)
+        if self._spark is None:
+            raise ValueError(f"{name} is read by Spark")
+        return self._store.frame(self._spark, name, self._store.runs(name))
 
     def _chosen(self, name: str) -> DataFrame:
         from pipeline.overview import of_groups
@@ -128,13 +167,9 @@ class _Answer:
         return of_groups(self._table(name), self._request.groups)
 
     def _groups(self) -> Sequence[Row]:
-        from pipeline.overview import between, days_between, overview, plain
-        from pipeline.tables.rebalances import with_busy_s
+        from pipeline.overview import overview
 
-        since, until = self._request.since_ms, self._request.until_ms
-        groups, commits = (days_between(self._chosen(name), since, until) for name in ("groups", "commits"))
-        rebalances = between(with_busy_s(self._chosen("rebalances")), since, until)
-        rows = list(plain(overview(groups, rebalances, commits)))
+        rows = overview(self._store, self._span)
         rows.sort(key=lambda row: (-(row["rebalancing_s"] or 0.0), -row["rebalances"], row["group"]))
         return rows
 
@@ -151,17 +186,12 @@ class _Answer:
                 continue
             yield Problem(subject=group, message=message, cause=Cause.ABSENT)
 
-    def _between(self) -> DataFrame:
-        from pipeline.overview import between
-
-        return between(self._chosen("rebalances"), self._request.since_ms, self._request.until_ms)
-
     def _rebalances(self) -> Sequence[Row]:
-        from pipeline.overview import plain
+        from pipeline.overview import rebalances_between
 
-        rows = list(plain(self._between()))
+        rows = rebalances_between(self._store, self._span)
         rows.sort(key=lambda row: (row["group"], row["end"] or row["start"] or 0, row["epoch"]))
-        return rows
+        return [{name: value for name, value in row.items() if name != "busy_s"} for row in rows]
 
     def _described(self) -> Sequence[AsOf]:
         if self._request.as_of_ms is None:
@@ -189,9 +219,11 @@ class _Answer:
             return
         from cli.render.lanes import draw_file
         from cli.verbs.fleet.rebalances_svg import rebalances_drawing
+        from pipeline.overview import between_times
         from pipeline.report.measure import timeline_of
 
-        timeline = timeline_of(self._between(), request.groups[0])
+        between = between_times(self._chosen("rebalances"), request.since_ms, request.until_ms)
+        timeline = timeline_of(between, request.groups[0])
         write_file(request.svg, draw_file(rebalances_drawing(timeline)))
 
 

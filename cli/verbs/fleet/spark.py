@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -61,6 +62,21 @@ def fleet_session(settings: SessionSettings) -> Iterator[SparkSession]:
 
 
 @contextmanager
+def in_this_process(options: SparkOptions) -> Iterator[None]:
+    """Without Spark; errors become CommandErrors as in a session. Raises MissingSpark: the extra is not installed."""
+    from pipeline.jvm import check_extra
+
+    check_extra()
+    with _translated(verbose=options.verbose):
+        yield
+
+
+def needs_session(options: SparkOptions) -> bool:
+    """Whether Spark is asked for: by its options, or because `spark-submit` has started it."""
+    return bool(options.master or options.conf or options.jars or "PYSPARK_GATEWAY_PORT" in os.environ)
+
+
+@contextmanager
 def _translated(*, verbose: bool) -> Iterator[None]:
     """Translate errors while the JVM, which contains their messages, is still running."""
     try:
@@ -87,10 +103,8 @@ def cause_of(text: str) -> str:
 _STEPS = {
     "list": "looking for segments",
     "events": "decoding records",
-    "rebalances": "finding rebalances",
-    "ownership": "following partitions",
-    "commits": "counting commits",
-    "groups": "summing up groups",
+    "groups": "finding rebalances",
+    "departures": "judging departures",
     "publish": "moving tables into place",
 }
 

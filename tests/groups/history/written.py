@@ -20,7 +20,7 @@ from groups.history.course import course_of as history_of
 from groups.history.departures import Knowledge
 from groups.history.events import KEY_VERSIONS, GroupEvent, Holding, PastRebalance
 from pipeline.decode.records import records_to_arrow
-from pipeline.tables.courses import COLUMNS, event_of
+from pipeline.tables.rebalances import COLUMNS, event_of
 from tests.coordinator.engine.consumer import images
 from tests.coordinator.engine.driver import START_MS, Driver
 from wire.uuids import format_uuid

@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
 from coordinator.store.partition_files import partitions_for
+from pipeline.as_of import with_outcome
 from pipeline.sources.cluster import BOOTSTRAP, OffsetsTopic, offsets_topic
-from pipeline.tables.commits import with_outcome
 from pipeline.tables.schemas import ABORT, COMMIT, CONTROL
 from tests.kafka.broker import Broker
 from tests.pipeline.decoded import decoded, events, live_events

@@ -22,10 +22,10 @@ SCHEMAS = {
 
 def rows_as(spark: SparkSession, schema: StructType, rows: list[dict[str, Any]]) -> DataFrame:
     """A table of rows that name only the columns that matter: of the others nothing is known, or there is nothing."""
-    return spark.createDataFrame([_whole(schema, row) for row in rows], schema)
+    return spark.createDataFrame([whole_row(schema, row) for row in rows], schema)
 
 
-def _whole(schema: StructType, row: dict[str, Any]) -> tuple[Any, ...]:
+def whole_row(schema: StructType, row: dict[str, Any]) -> tuple[Any, ...]:
     unknown = set(row) - set(schema.names)
     assert not unknown, unknown
     return tuple(

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
-from pipeline.tables.commits import READ, RUNS, chained, commits_by_day, runs_of
+from pipeline.tables.commits import READ, RUNS, runs_of
 from pipeline.tables.schemas import COMMITS
 from tests.coordinator.store.logs import Written
 from tests.coordinator.store.offset_logs import committed
@@ -57,7 +57,7 @@ def test_runs_give_the_same_table_as_single_commits(
     made.write(100)
     made.close()
     happened = _events(spark, made.log, tmp_path)
-    assertDataFrameEqual(commits_by_day(chained(_runs(happened), happened)), commits(happened))
+    assertDataFrameEqual(commits(happened, single=False), commits(happened))
 
 
 def test_runs_are_fewer_than_commits(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,14 +1,11 @@
 """What groups are like day by day, of tables whose truth is known."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from pyspark.sql import SparkSession
-from pyspark.testing import assertSchemaEqual
-
-from pipeline.tables.groups import groups
+from pipeline.tables.groups import group_days
 from pipeline.tables.schemas import COMMITS, EVENTS, GROUPS, OWNERSHIP, REBALANCES
-from tests.pipeline.report.tables import rebalance, rows_as
+from tests.pipeline.report.tables import rebalance, whole_row
 
 
 def _at(day: int, hour: int = 0, minute: int = 0, second: int = 0) -> datetime:
@@ -29,28 +26,37 @@ def _commit(partition: int, first: datetime, last: datetime, group: str = "g") -
     return where | {"commits": 5, "first": first, "last": last}
 
 
-def _groups(
-    spark: SparkSession,
-    *,
-    events: list[dict[str, Any]] | None = None,
-    rebalances: list[dict[str, Any]] | None = None,
-    ownership: list[dict[str, Any]] | None = None,
-    commits: list[dict[str, Any]] | None = None,
-) -> dict[tuple[str, int], dict[str, Any]]:
-    table = groups(
-        rows_as(spark, EVENTS, events or []),
-        rows_as(spark, REBALANCES, rebalances or []),
-        rows_as(spark, OWNERSHIP, ownership or []),
-        rows_as(spark, COMMITS, commits or []),
-    )
-    assertSchemaEqual(table.schema, GROUPS)
-    rows = table.collect()
-    days = {(row["group"], row["day"].day): row.asDict() for row in rows}
-    assert len(days) == len(rows)
+def _groups(**tables: list[dict[str, Any]]) -> dict[tuple[str, int], dict[str, Any]]:
+    """The days of the groups of some tables, of which rows name only the columns that matter."""
+    schemas = {"events": EVENTS, "rebalances": REBALANCES, "ownership": OWNERSHIP, "commits": COMMITS}
+    whole = {
+        name: [
+            _plain(dict(zip(schema.names, whole_row(schema, row), strict=True)))
+            for row in tables.get(name, [])
+        ]
+        for name, schema in schemas.items()
+    }
+    days: dict[tuple[str, int], dict[str, Any]] = {}
+    for group in dict.fromkeys(row["group"] for rows in whole.values() for row in rows):
+        parts = ([row for row in rows if row["group"] == group] for rows in whole.values())
+        for row in group_days(group, *parts):
+            assert list(row) == GROUPS.names
+            days[group, (date(1970, 1, 1) + timedelta(row["day"])).day] = row
     return days
 
 
-def test_type_and_migration(spark: SparkSession) -> None:
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Times in µs and days in days."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    for name, value in row.items():
+        if isinstance(value, datetime):
+            row[name] = (value - epoch) // timedelta(microseconds=1)
+        elif isinstance(value, date):
+            row[name] = (value - epoch.date()).days
+    return row
+
+
+def test_type_and_migration() -> None:
     migrating = [
         _event(0, 1, "group", "g", protocol_type="consumer"),
         _event(1, 2, "group", "g", tombstone=True),
@@ -67,7 +73,7 @@ def test_type_and_migration(spark: SparkSession) -> None:
         _event(10, 1, "share_group_epoch", "share", epoch=1),
     ]
     simple = [_commit(0, _at(1), _at(1, 1), "simple")]
-    days = _groups(spark, events=migrating + others, commits=commits + simple)
+    days = _groups(events=migrating + others, commits=commits + simple)
     assert {key: (row["type"], row["migration"]) for key, row in days.items()} == {
         ("g", 1): ("classic", "classic"),
         ("g", 2): ("consumer", "mixed"),
@@ -82,7 +88,7 @@ def test_type_and_migration(spark: SparkSession) -> None:
     }
 
 
-def test_rebalances_storms_and_time(spark: SparkSession) -> None:
+def test_rebalances_storms_and_time() -> None:
     rows = [
         rebalance("g", 1, _at(1, 10), 30.0, members=2, joined=["a", "b"]),
         rebalance("g", 2, _at(1, 10, 0, 20), 20.0, members_before=2, members=3, joined=["c"]),
@@ -92,14 +98,14 @@ def test_rebalances_storms_and_time(spark: SparkSession) -> None:
         rebalance("g", 5, _at(1, 11, 1), 0.0, members_before=1, members=1),
     ]
     later = [_commit(0, _at(2), _at(2, 1))]
-    days = _groups(spark, rebalances=rows, commits=later)
+    days = _groups(rebalances=rows, commits=later)
     first, second = days["g", 1], days["g", 2]
     assert (first["rebalances"], first["joined"], first["left"], first["storms"]) == (5, 3, 2, 1)
     assert (first["members_most"], first["rebalancing_s"]) == (3, 50.0)
     assert (second["members_most"], second["rebalances"], second["commits"]) == (1, 0, 5)
 
 
-def test_zombies(spark: SparkSession) -> None:
+def test_zombies() -> None:
     ownership = [
         _owner("busy", 0, _at(1)),
         _owner("zombie", 1, _at(1)),
@@ -110,11 +116,11 @@ def test_zombies(spark: SparkSession) -> None:
     commits = [_commit(0, _at(day), _at(day, 23)) for day in (1, 2)]
     # On the third day somebody committed 1 before the heir had it, and 2 all day.
     commits += [_commit(1, _at(3), _at(3, 11)), _commit(2, _at(3), _at(3, 23))]
-    days = _groups(spark, ownership=ownership, commits=commits)
+    days = _groups(ownership=ownership, commits=commits)
     assert {day: row["zombies"] for (_, day), row in days.items()} == {1: 1, 2: 1, 3: 2}
 
 
-def test_a_topic_of_which_the_group_never_commits_makes_no_zombies(spark: SparkSession) -> None:
+def test_a_topic_of_which_the_group_never_commits_makes_no_zombies() -> None:
     ownership = [_owner("a", 0, _at(1)) | {"topic": "elsewhere"}]
-    days = _groups(spark, ownership=ownership, commits=[_commit(0, _at(1), _at(1, 5))])
+    days = _groups(ownership=ownership, commits=[_commit(0, _at(1), _at(1, 5))])
     assert days["g", 1]["zombies"] == 0

@@ -1,48 +1,57 @@
-"""The tables of rebalances and of ownership, made by Spark of real decoded records."""
+"""The tables of rebalances and of ownership, made of real decoded records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
-from pyspark.testing import assertDataFrameEqual, assertSchemaEqual
 
 from coordinator.engine.records import in_group
-from pipeline.tables.rebalances import courses, ownership, rebalances
-from pipeline.tables.schemas import EVENTS, OWNERSHIP, REBALANCES
+from pipeline.decode.records import LogReader
+from pipeline.history import run_history
+from pipeline.store import Store, read_catalog
+from pipeline.tasks import numbers
 from tests.coordinator.engine.consumer import Consumer, settled
 from tests.groups.history.test_classic import gone_classic, two
 from tests.groups.history.written import Clock, Written, clock, commit, course_of
 from tests.groups.history.written import decoded as decoded_records
+from tests.pipeline.decoded import plain
 
 AWAY = -2
 
 
-def frame(spark: SparkSession, written: Iterable[Written], driver: Clock) -> DataFrame:
-    batches = list(decoded_records(written, driver.engine.topics))
-    rows = [
-        row for batch in batches for row in pa.Table.from_batches([batch]).select(EVENTS.names).to_pylist()
-    ]
-    for row in rows:
-        for column in ("assignment", "revoking"):
-            row[column] = dict(row[column]) if row[column] is not None else None
-        for member in row["members"] or ():
-            member["assignment"] = dict(member["assignment"]) if member["assignment"] is not None else None
-    return spark.createDataFrame(rows, EVENTS)
+def tables(
+    written: Iterable[Written], driver: Clock, out: Path, *, copies: int = 1
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The tables of rebalances and of ownership; of several copies of a log in no order."""
+    records = pa.Table.from_batches(list(plain(decoded_records(written, driver.engine.topics))) * copies)
+    if copies > 1:
+        records = records.take(Random(7).sample(range(len(records)), len(records)))
+    reader = LogReader(tasks=numbers(None, 1), read=lambda _: iter(records.to_batches(max_chunksize=5)))
+    run_history(None, reader, str(out))
+    store = Store(None, str(out), read_catalog(None, str(out)))
+    rows = (store.arrow(name) for name in ("rebalances", "ownership"))
+    orders = ("group", "epoch", "end"), ("group", "topic", "topic_partition", "since", "epoch")
+    rebalances, ownership = (
+        table.sort_by([(name, "ascending") for name in order]).to_pylist()
+        for table, order in zip(rows, orders, strict=True)
+    )
+    return rebalances, ownership
 
 
-def test_the_table_equals_the_walk(spark: SparkSession) -> None:
+def test_the_table_equals_the_walk(tmp_path: Path) -> None:
     made = two()
     made.members["b"].leave()
     made.rebalance({"a": {"foo": [0, 1, 2, 3]}})
     result = course_of(made.driver).rebalances
-    events = frame(spark, made.driver.written(), made.driver)
-    rows = rebalances(courses(events), events).orderBy("epoch").collect()
-    assert [
-        (row.epoch, row.cause, tuple(row.joined), tuple(row.left), row.moved, row.revoked) for row in rows
-    ] == [(row.epoch, row.causes[0], row.joined, row.left, row.moved, row.revoked) for row in result]
-    assert [row.duration_s for row in rows] == [0, 0, 0]
+    rows, _ = tables(made.driver.written(), made.driver, tmp_path)
+    columns = "epoch", "cause", "joined", "left", "moved", "revoked"
+    assert [[row[name] for name in columns] for row in rows] == [
+        [row.epoch, row.causes[0], [*row.joined], [*row.left], row.moved, row.revoked] for row in result
+    ]
+    assert [row["duration_s"] for row in rows] == [0, 0, 0]
 
 
 def gone_consumer(before_s: Sequence[float], *, progress: bool = True) -> list[Written]:
@@ -77,26 +86,22 @@ SILENCES: Mapping[str, list[Written]] = {
 """Logs by the cause that the silence before the departure proves."""
 
 
-def test_members_that_fell_silent_expired(spark: SparkSession) -> None:
+def test_members_that_fell_silent_expired(tmp_path: Path) -> None:
     log: list[Written] = []
     for name, written in SILENCES.items():
         for line in written:
             log.append(replace(line, offset=len(log), record=in_group(line.record, name)))
-    events = frame(spark, log, clock(("foo", 4))).cache()
-    table, owned = rebalances(courses(events), events), ownership(courses(events))
-    assertSchemaEqual(table.schema, REBALANCES, ignoreNullable=True)
-    assertSchemaEqual(owned.schema, OWNERSHIP, ignoreNullable=True)
-    rows = table.where(f.size("left") > 0).collect()
-    assert {row.group: (row.cause, row.causes, len(row.expired)) for row in rows} == {
+    driver = clock(("foo", 4))
+    table, owned = tables(log, driver, tmp_path / "once")
+    rows = [row for row in table if row["left"]]
+    assert {row["group"]: (row["cause"], row["causes"], len(row["expired"])) for row in rows} == {
         name: (cause := name.split()[0], [cause], int(cause == "expiry")) for name in SILENCES
     }
     # Neither the order of rows nor a second copy of the log matters.
-    other = events.unionByName(events).repartition(3, f.hash("offset", f.lit(7)))
-    assertDataFrameEqual(rebalances(courses(other), other), table)
-    assertDataFrameEqual(ownership(courses(other)), owned)
+    assert tables(log, driver, tmp_path / "twice", copies=2) == (table, owned)
 
 
-def test_hostile_records_do_not_stop_the_others(spark: SparkSession) -> None:
+def test_hostile_records_do_not_stop_the_others(tmp_path: Path) -> None:
     made = two()
     log = made.driver.written()
     # The log of another group ends in the middle of everything, with times that go back.
@@ -104,7 +109,6 @@ def test_hostile_records_do_not_stop_the_others(spark: SparkSession) -> None:
         replace(entry, offset=entry.offset + 100, time_ms=entry.time_ms - 3_600_000 * index)
         for index, entry in enumerate(reversed(log))
     ]
-    events = frame(spark, [*log, *other], made.driver)
-    rows = rebalances(courses(events), events).collect()
-    assert {row.group for row in rows} == {"g"}
-    assert all(row.duration_s is None or row.duration_s >= 0 for row in rows)
+    rows, _ = tables([*log, *other], made.driver, tmp_path)
+    assert {row["group"] for row in rows} == {"g"}
+    assert all(row["duration_s"] is None or row["duration_s"] >= 0 for row in rows)

@@ -96,12 +96,12 @@ def test_another_cluster_than_a_context_means(kohort: Kohort, broker: Broker, tm
         answer.assert_refused("and the context is for another", status=3)
 
 
-@pytest.mark.parametrize("command", ["history", "audit"])
+@pytest.mark.parametrize("command", [("history", "--master", "local"), ("audit",)])
 def test_without_java_the_next_step_is_said(
-    kohort: Kohort, sample: Path, tmp_path: Path, command: str
+    kohort: Kohort, sample: Path, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     done = subprocess.run(
-        [kohort.executable, "fleet", command, "--embedded", sample],
+        [kohort.executable, "fleet", *command, "--embedded", sample],
         env={**kohort.env, "JAVA_HOME": str(tmp_path)},
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
