@@ -44,11 +44,11 @@ class NextRecord(NamedTuple):
 
     def age_ms(self, now_ms: int) -> int | None:
         written_ms = self.written_ms
-        if written_ms is None:
+        if written_ms is None or not (
+            _FIRST_RELEASE_MS <= written_ms <= now_ms or not self.wrong_time(now_ms)
+        ):
             return None
-        if _FIRST_RELEASE_MS <= written_ms <= now_ms:
-            return now_ms - written_ms
-        return None if self.wrong_time(now_ms) is not None else max(0, now_ms - written_ms)
+        return max(0, now_ms - written_ms)
 
     def wrong_time(self, now_ms: int) -> str | None:
         if self.offset is None:
@@ -270,15 +270,12 @@ class LongestLag(NamedTuple):
         return None if self.is_behind and not self.is_behind_known else self.known_ms
 
 
-NO_LAG = LongestLag()
-
-
 def longest_lag(rows: Iterable[PartitionLag]) -> LongestLag:
     """Of the rows of topics that members read, or of all if there are no such topics."""
     listed = list(rows)
     subscribed = [row for row in listed if row.is_subscribed]
     times = [(row.lag_ms, row.unread) for row in subscribed or listed]
-    return LongestLag.of(*zip(*times, strict=True), is_subscribed=bool(subscribed)) if times else NO_LAG
+    return LongestLag.of(*zip(*times, strict=True), is_subscribed=bool(subscribed)) if times else LongestLag()
 
 
 class LagSums(NamedTuple):
@@ -290,7 +287,7 @@ class LagSums(NamedTuple):
     unread: int | None = None
     lost: int | None = None
     last_commit_ms: int | None = None
-    longest: LongestLag = NO_LAG
+    longest: LongestLag = LongestLag()
 
     @classmethod
     def of(cls, columns: LagColumns) -> "LagSums":

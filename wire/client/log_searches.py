@@ -65,8 +65,7 @@ class LogSearch(ABC):
 
     @abstractmethod
     def handle(self, batch: Batch, records: bytes, /) -> None:
-        """Handle the records of a batch at or after the position. The first batch may start earlier, with records that
-        are deleted. Raises DamagedLog."""
+        """Handle a batch's records at or after the position: deleted ones may be before it. Raises DamagedLog."""
 
     def skip_markers(self, batch: Batch) -> None:  # noqa: B027  (a search may ignore them)
         """Handle a control batch."""

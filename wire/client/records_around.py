@@ -182,9 +182,8 @@ class _Search(LogSearch):
     def handle(self, batch: Batch, records: bytes, /) -> None:
         from wire.log.log_records import each_record
 
-        first = self.position
         for record in each_record(batch, records):
-            if record.offset >= first:
+            if record.offset >= self.position:
                 self._add(record, batch)
             if self.is_done:
                 return

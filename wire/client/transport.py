@@ -31,8 +31,7 @@ class Transport:
     def converse(
         self, data: bytes, answers: int, deadline: Deadline, limit_ms: float, activity: str
     ) -> Steps[list[bytes]]:
-        """Send `data` while reading, until `answers` frames have arrived, none later than `limit_ms` after the one
-        before. Raises WireError."""
+        """Send `data` while reading, until `answers` frames have arrived, each within `limit_ms`. Raises WireError."""
         unsent, limit = memoryview(data), deadline.within(limit_ms)
         frames: list[bytes] = []
         while len(frames) < answers:

@@ -11,7 +11,7 @@ from cli.render.cells import Cell, Duration
 from cli.render.document import DeferredRows, Table, columns, fields
 from cli.render.streamed import Parts, Streamed
 from groups.counts import counted, first_names
-from groups.lag import NO_LAG, LagSums, PartitionLag, each_once, longest_lag, total_lag
+from groups.lag import LagSums, LongestLag, PartitionLag, each_once, longest_lag, total_lag
 from groups.model import Group, Problem
 from groups.times import format_moment
 from groups.use import unsubscribed_topics
@@ -231,6 +231,6 @@ def _by_topic(rows: Sequence[PartitionLag], *, lag_time: bool) -> dict[str, LagS
     by_topic: dict[str, LagSums] = {}
     for topic, of_topic in sorted(grouped.items()):
         lags = [row.lag for row in of_topic]
-        longest = longest_lag(of_topic) if lag_time else NO_LAG
+        longest = longest_lag(of_topic) if lag_time else LongestLag()
         by_topic[topic] = LagSums(len(lags), lags.count(None), total_lag(lags), longest=longest)
     return by_topic
