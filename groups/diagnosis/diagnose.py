@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
 
 from groups.diagnosis import (
     assignments,
@@ -114,13 +113,13 @@ def diagnose(
     case = DiagnosisCase(
         observations=tuple(observations), thresholds=thresholds, labels=labels, progress=progress
     )
-    is_met = cache(lambda need: need.is_met(case))
+    unmet = [need for need in Need if is_seen and not need.is_met(case)]
     findings: list[Finding] = []
     missing: dict[tuple[str, int | None], list[str]] = {}
     for each_rule in rules:
         if not (each_rule.applies(case.group) if is_seen else each_rule.of_unread):
             continue
-        lacking = next((need for need in each_rule.needs if not is_met(need)), None)
+        lacking = next((need for need in each_rule.needs if need in unmet), None)
         if lacking is not None:
             missing.setdefault((lacking.value, None), []).append(each_rule.name)
             continue

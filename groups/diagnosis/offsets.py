@@ -35,23 +35,26 @@ def topic_recreated(case: cases.DiagnosisCase) -> Iterator[Finding]:
     )
 
 
+_NO_ID = UUID(int=0)
+
+
 def _of_another_topic(case: cases.DiagnosisCase) -> set[TopicPartition]:
     partitions: set[TopicPartition] = set()
-    timed: dict[str, dict[int, UUID]] = {}
-    for (topic, number), commit in timed_commits(case.offsets):
-        if commit.topic_id is not None and commit.topic_id != UUID(int=0):
-            timed.setdefault(topic, {})[number] = commit.topic_id
-    for topic, numbers, _ in cases.committed(case):
-        known, first = case.topics.get(topic), case.first_topics.get(topic)
-        if known is None or known.id is None:
+    known: set[TopicPartition] = set()  # those whose commits have an id
+    for partition, commit in timed_commits(case.offsets):
+        topic = case.topics.get(partition[0])
+        if topic is not None and None not in (topic.id, commit.topic_id) and commit.topic_id != _NO_ID:
+            known.add(partition)
+            if commit.topic_id != topic.id and commit.offset is not None and commit.offset >= 0:
+                partitions.add(partition)
+    for name, numbers, _ in cases.committed(case):
+        topic, first = case.topics.get(name), case.first_topics.get(name)
+        if topic is None or first is None or topic.id is None or first.id in (None, topic.id):
             continue
-        ids = timed.get(topic, {})
-        partitions.update((topic, number) for number in numbers if ids.get(number, known.id) != known.id)
-        if first is not None and first.id not in (None, known.id):
-            for number in (number for number in numbers if number not in ids):
-                commits = (commit_of(group.offsets, (topic, number)) for _, group in case.seen)
-                if len({one.offset for one in commits if one is not None}) == 1:
-                    partitions.add((topic, number))
+        for partition in {(name, number) for number in numbers} - known:
+            commits = (commit_of(group.offsets, partition) for _, group in case.seen)
+            if len({one.offset for one in commits if one is not None}) == 1:
+                partitions.add(partition)
     return partitions
 
 
