@@ -3,10 +3,10 @@ partitions 20, 21 and 22 of a topic. That of 21 has the leader epoch 4, and none
 known is a mapping."""
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from groups.commits import TopicCommits
-from groups.model import CommittedOffset
+from groups.model import CommittedOffset, PartitionOffsets
 from groups.trees import INT32, Malformed, Partition, PartitionNumbers, Read, Trees, Write, shown
 
 FEWEST = 9  # commits that fit in texts; fewer are mappings, as in the first version of the file
@@ -15,17 +15,10 @@ _EXPECTED = "expected offsets such as 13 or '13 26@4', where 4 is the leader epo
 _TREES = Trees(sparse=True)
 
 
-def are_in_lines(commits: Mapping[int, CommittedOffset]) -> bool:
-    """Whether offsets of a topic are written as texts."""
-    return bool(_words(commits))
-
-
-def lines_writer(write_mappings: Write) -> Write:
-    """Writes the commits of a topic."""
-
-    def write(commits: Mapping[int, CommittedOffset]) -> object:
-        words = _words(commits)
-        if not words:
+def _writer(write_mappings: Write) -> Write:
+    def write(commits: PartitionOffsets) -> object:
+        texts = texts_of(commits)
+        if not texts:
             return write_mappings(commits)
         numbers = sorted(commits)
         written: dict[int, object] = {}
@@ -33,41 +26,38 @@ def lines_writer(write_mappings: Write) -> Write:
         while (at := end) < len(numbers):
             first = numbers[at]
             end = min(at + PER_LINE - first % PER_LINE, len(numbers))
-            while end > at + 1 and (numbers[end - 1] - first != end - 1 - at or None in words[at:end]):
+            while end > at + 1 and (numbers[end - 1] - first != end - 1 - at or None in texts[at:end]):
                 end -= 1
-            text = " ".join(filter(None, words[at:end]))
-            written[first] = text or _TREES.write(CommittedOffset, commits[first])
+            line = " ".join(filter(None, texts[at:end]))
+            written[first] = line or _TREES.write(CommittedOffset, commits[first])
         return written
 
     return write
 
 
-def _words(commits: Mapping[int, CommittedOffset]) -> list[str | None]:
+def texts_of(commits: PartitionOffsets) -> list[str | None]:
     """The text of each commit by partition, None if more is known of it; none at all if these would be few."""
-    words: list[str | None]
     if len(commits) < FEWEST:
         return []
-    if isinstance(commits, TopicCommits) and not commits.timed:
+    if not isinstance(commits, TopicCommits) or commits.timed:
+        texts = [_text(commits[number]) for number in sorted(commits)]
+    else:
         _, _, epochs, metadata, _ = commits.columns()
-        words = [
+        texts = [
             None if note else str(offset) if epoch is None else f"{offset}@{epoch}"
             for offset, epoch, note in zip(commits.offsets, epochs, metadata, strict=True)
         ]
-    else:
-        words = [_word(commits[number]) for number in sorted(commits)]
-    return words if len(words) - words.count(None) >= FEWEST else []
+    return texts if len(texts) - texts.count(None) >= FEWEST else []
 
 
-def _word(commit: CommittedOffset) -> str | None:
+def _text(commit: CommittedOffset) -> str | None:
     more = (commit.timestamp, commit.lag, commit.topic_id)
     if commit.offset is None or commit.leader_epoch == -1 or commit.metadata != "" or more != (None,) * 3:
         return None
     return str(commit.offset) if commit.leader_epoch is None else f"{commit.offset}@{commit.leader_epoch}"
 
 
-def lines_reader(read_mappings: Read) -> Read:
-    """Reads the commits of a topic."""
-
+def _reader(read_mappings: Read) -> Read:
     def read(value: object) -> object:
         entries = value if isinstance(value, dict) else {}
         lines = {name: line for name, line in entries.items() if type(line) in (str, int)}
@@ -103,3 +93,7 @@ def _commits(lines: Mapping[object, str | int]) -> TopicCommits:
         return TopicCommits(contiguous, offsets, epochs, ("",) * len(numbers))
     _TREES.read(PartitionNumbers, numbers)  # refuses a number that is listed twice
     return TopicCommits(numbers, offsets, epochs, ("",) * len(numbers))
+
+
+READERS: Mapping[object, Callable[[Read], Read]] = {PartitionOffsets: _reader}
+WRITERS: Mapping[object, Callable[[Write], Write]] = {PartitionOffsets: _writer}

@@ -1,24 +1,15 @@
 """The snapshot file: the known state of a cluster's groups at one moment, as YAML or JSON (docs/decisions/0004)."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from groups.files import replace_file
-from groups.model import (
-    Cluster,
-    Group,
-    GroupState,
-    GroupType,
-    PartitionOffsets,
-    Problem,
-    Topic,
-    usual_protocol,
-)
-from groups.offset_lines import are_in_lines, lines_reader, lines_writer
-from groups.trees import UNWRITTEN, Faulty, Malformed, Trees, Unknown, Write, dotted, path_to, shown
+from groups.model import Cluster, Group, GroupState, GroupType, Problem, Topic, usual_protocol
+from groups.offset_lines import READERS, WRITERS, texts_of
+from groups.trees import UNWRITTEN, Faulty, Malformed, Trees, Unknown, dotted, path_to, shown
 from groups.trees import Path as TreePath
 from groups.yaml_files import TreeError, check_kind, check_newest, line_of, load_tree, read_text, yaml_lines
 from wire.files import MEBIBYTE
@@ -140,7 +131,7 @@ def snapshot_parts(snapshot: Snapshot, *, as_json: bool = False) -> Iterator[str
     """The text of a file in parts. Each topic and group is converted when its part is read: to a line of JSON, or lines
     of YAML."""
     of_topics = (commits for group in snapshot.groups.values() for commits in (group.offsets or {}).values())
-    version = FORMAT_VERSION if any(map(are_in_lines, of_topics)) else _FIRST_VERSION
+    version = FORMAT_VERSION if any(map(texts_of, of_topics)) else _FIRST_VERSION
     head = {"kohort": version, "cluster": _FILE_TREES.write(Cluster, snapshot.cluster)}
     yield json.dumps(head, ensure_ascii=False)[:-1] if as_json else "".join(yaml_lines(head))
     for name, entries in _sections(snapshot, _FILE_TREES):
@@ -212,16 +203,11 @@ def _check_members(group: Group) -> None:
         seen.add(member.id)
 
 
-def _trees(writers: Mapping[object, Callable[[Write], Write]]) -> Trees:
-    return Trees(
-        sparse=True,
-        extra={Snapshot: ("kohort",)},
-        implied={Group: _imply_usual},
-        checks={Group: _check_members},
-        readers={PartitionOffsets: lines_reader},
-        writers=writers,
-    )
-
-
-TREES = _trees({})
-_FILE_TREES = _trees({PartitionOffsets: lines_writer})
+TREES = Trees(
+    sparse=True,
+    extra={Snapshot: ("kohort",)},
+    implied={Group: _imply_usual},
+    checks={Group: _check_members},
+    readers=READERS,
+)
+_FILE_TREES = Trees(sparse=True, writers=WRITERS)

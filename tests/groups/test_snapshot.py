@@ -193,19 +193,13 @@ def test_a_line_has_the_offsets_of_ten_partitions() -> None:
     assert snapshot_text(few).startswith("kohort: 1\n")
 
 
-EXPECTED = (
-    "expected offsets such as 13 or '13 26@4', where 4 is the leader epoch, or a mapping with offset; found "
-)
+WRONG = ("", "63@", "63@-2", "1@2147483648", "1@2@3", "1, 2", "9223372036854775808")
 WRONG_LINES = {
-    **{
-        f'9: "{line}"': f".9: {EXPECTED}'{line}'"
-        for line in ("", "63@", "63@-2", "1@2147483648", "1@2@3", "1, 2")
-    },
-    f'9: "{2**63}"': f".9: {EXPECTED}'{2**63}'",
-    '2147483647: "1 2"': f".2147483647: {EXPECTED}'1 2'",
+    **{f'9: "{offsets}"': f"or a mapping with offset; found '{offsets}'" for offsets in WRONG},
+    '2147483647: "1 2"': ".2147483647: expected offsets such as 13 or '13 26@4', where 4 is the leader epoch",
     'x: "1"': ".x: expected a whole number, found 'x'",
-    '4: "1 2"': ": a number is listed twice: 5; list it once",
-    '21: "1 2"': ": a number is listed twice: 22; list it once",
+    '4: "1 2"': "orders: a number is listed twice: 5; list it once",
+    '21: "1 2"': "orders: a number is listed twice: 22; list it once",
 }
 
 
@@ -213,7 +207,7 @@ WRONG_LINES = {
 def test_a_wrong_line_of_offsets_is_refused(line: str, found: str) -> None:
     with pytest.raises(TreeError) as caught:
         parse_snapshot(FILE, LINES.replace('9: "63"', line))
-    assert f"groups.g.offsets.orders{found}" in str(caught.value)
+    assert found in str(caught.value)
 
 
 def test_a_members_protocol_stays_unknown(tmp_path: Path) -> None:
