@@ -174,7 +174,8 @@ def worst_groups(groups: DataFrame, rebalances: DataFrame, gaps: DataFrame) -> t
     costs = groups.groupBy("group").agg(
         f.max_by("type", "day").alias("type"),
         f.max_by("migration", "day").alias("stage"),
-        *(f.sum(name).alias(name) for name in ("rebalances", "rebalancing_s", "joined", "left", "storms")),
+        *(f.sum(name).alias(name) for name in ("rebalances", "joined", "left", "storms")),
+        f.round(f.sum("rebalancing_s"), 6).alias("rebalancing_s"),
         *(f.max(name).alias(name) for name in ("zombies", "members_most")),
     )
     worst = (

@@ -165,6 +165,8 @@ def _data(value: object) -> object:
         return {name: _data(inner) for name, inner in _fields(value)}
     if isinstance(value, tuple):
         return [_data(inner) for inner in value]
+    if isinstance(value, float):
+        return round(value, 6)  # of seconds, µs: what a sum has after that depends on the order of its parts
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     return value.isoformat() if isinstance(value, date) else value

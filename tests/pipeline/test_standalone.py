@@ -56,8 +56,10 @@ def work(spark, data):
 """,
     "rehearsals": """
 from migration.model import Destination
-from pipeline.audit import AuditSettings, Snapshots
-from pipeline.rehearsal import RehearsalSettings, Variation, rehearse_fleet
+from pipeline.audit.judge import AuditSettings
+from pipeline.audit.run import Snapshots
+from pipeline.rehearsal.play import RehearsalSettings, Variation
+from pipeline.rehearsal.run import rehearse_fleet
 def work(spark, snapshot, variations):
     settings = RehearsalSettings(
         planned=AuditSettings(destinations=(Destination.CONSUMER,)), seeds=range(1, 9),
@@ -69,7 +71,8 @@ def work(spark, snapshot, variations):
 from coordinator.simulation.scenario import Variant
 from coordinator.simulation.seeds import always
 from coordinator.simulation.scenario_file import shipped_scenario
-from pipeline.simulation import RunOptions, SimulationCase, simulate
+from pipeline.simulation.play import RunOptions, SimulationCase
+from pipeline.simulation.run import simulate
 def work(spark, rule):
     cases = [
         SimulationCase(called=name, name=name, scenario_of=always(shipped_scenario(name)), variant=variant,
