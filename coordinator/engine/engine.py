@@ -8,7 +8,7 @@ from typing import Any
 
 from coordinator.configs.settings import Config, GroupOverrides
 from coordinator.engine import groups, session_expiry
-from coordinator.engine.calls import A, Call, CoordinatorResult, RegexRefresh, Repeat, Request
+from coordinator.engine.calls import AnyRequest, Call, CoordinatorResult, RegexRefresh, Repeat
 from coordinator.engine.classic import heartbeat, join_group, leave_group, sync_group
 from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.consumer import client_assignment
@@ -52,11 +52,6 @@ CHECKS: dict[type, Callable[[Any, Config], None]] = {
     removal.OffsetDelete: check_group_id,
 }
 """Validation that does not depend on the group: a broker that does not coordinate the group answers the error, too."""
-
-STEADY: dict[type, Callable[[EngineContext, Any, Any, tuple[str, str]], Repeat | None]] = {
-    heartbeat.Heartbeat: heartbeat.steady,
-    consumer_heartbeat.ConsumerGroupHeartbeat: consumer_heartbeat.steady,
-}
 
 REFUSED_BY_PARTITION = frozenset({commit.OffsetCommit, commit.TxnOffsetCommit})
 """Requests with partitions that any broker answers."""
@@ -117,9 +112,13 @@ class Engine:
                 ctx.answer(call.ticket, call.request.refused(RequestRefused(ErrorCode.UNKNOWN_SERVER_ERROR)))
         return ctx.take()
 
-    def steady(self, request: Request[A], answer: A, sender: tuple[str, str]) -> Repeat | None:
+    def steady(self, request: AnyRequest, answer: object, sender: tuple[str, str]) -> Repeat | None:
         """How to repeat a heartbeat with its last answer; None: not at all. `sender`: its client id and host."""
-        return STEADY[type(request)](self._ctx, request, answer, sender)
+        if isinstance(request, heartbeat.Heartbeat):
+            return heartbeat.steady(self._ctx, request, answer)
+        if isinstance(request, consumer_heartbeat.ConsumerGroupHeartbeat):
+            return consumer_heartbeat.steady(self._ctx, request, answer, sender)
+        return None
 
     def replay(self, record: Record, producer_id: int | None = None) -> None:
         """Apply a record, in the order of the log: except for `end_transaction` the only way in which hard state

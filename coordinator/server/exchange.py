@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
-from coordinator.engine.calls import A, Request
+from coordinator.engine.calls import A, AnyRequest, Request
 from coordinator.errors import RequestRefused
 from coordinator.server.broker import Broker, Caller
 from coordinator.server.cluster import Cluster
@@ -52,7 +52,7 @@ class Exchange(Generic[Q]):
         refusal = self.cluster.coordinators.refusal(self.broker.node_id, group)
         return await self.cluster.groups.ask(call, self.caller, refusal)
 
-    def steadily(self, call: Request[A], group: str, answer: A, fields: AnswerFields) -> AnswerFields:
+    def steadily(self, call: AnyRequest, group: str, answer: object, fields: AnswerFields) -> AnswerFields:
         """The fields of the answer to a heartbeat, `SteadyFields` if the next one is likely to get the same."""
         repeat = self.cluster.groups.steady(call, answer, self.caller)
         if repeat is None:

@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, cast
 from uuid import uuid4
 
-from coordinator.engine.calls import A, Call, CoordinatorResult, RegexRefresh, Request
+from coordinator.engine.calls import A, AnyRequest, Call, CoordinatorResult, RegexRefresh, Request
 from coordinator.engine.context import EngineState
 from coordinator.engine.engine import Engine
 from coordinator.engine.timers import TimerKey, TimerKind
@@ -112,7 +112,7 @@ class GroupCoordinator:
         finally:
             self._waiting.pop(ticket, None)
 
-    def steady(self, request: Request[A], answer: A, caller: Caller) -> Callable[[], bool] | None:
+    def steady(self, request: AnyRequest, answer: object, caller: Caller) -> Callable[[], bool] | None:
         """As `Engine.steady`; the function returns False also if the answer has to wait for the disk."""
         repeat = self._engine.steady(request, answer, (caller.client_id, caller.host))
         if repeat is None:

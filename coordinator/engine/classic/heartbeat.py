@@ -59,9 +59,7 @@ def handle(ctx: EngineContext, call: Call, request: Heartbeat) -> None:
         ctx.answer(call.ticket, _MUST_JOIN if must_join else _ALIVE)
 
 
-def steady(
-    ctx: EngineContext, request: Heartbeat, answer: HeartbeatAnswer, _sender: tuple[str, str]
-) -> Repeat | None:
+def steady(ctx: EngineContext, request: Heartbeat, answer: object) -> Repeat | None:
     """See `Engine.steady`."""
     group = ctx.state.groups.get(request.group)
     member = group.members.get(request.member) if isinstance(group, ClassicGroup) else None

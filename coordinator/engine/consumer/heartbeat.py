@@ -130,10 +130,7 @@ def _beat(ctx: EngineContext, call: Call, request: ConsumerGroupHeartbeat) -> Co
 
 
 def steady(
-    ctx: EngineContext,
-    request: ConsumerGroupHeartbeat,
-    answer: ConsumerGroupHeartbeatAnswer,
-    sender: tuple[str, str],
+    ctx: EngineContext, request: ConsumerGroupHeartbeat, answer: object, sender: tuple[str, str]
 ) -> Repeat | None:
     """See `Engine.steady`."""
     group = ctx.state.groups.get(request.group)

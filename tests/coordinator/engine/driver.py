@@ -1,16 +1,17 @@
 """Plays calls to an engine on a clock that is set by the test, and keeps the answers by ticket."""
 
+from copy import deepcopy
 from dataclasses import asdict
 from typing import Any, TypeVar
 from uuid import UUID
 
 from coordinator.configs.settings import Config
 from coordinator.engine.calls import Call, CoordinatorResult, Repeat, Request
-from coordinator.engine.classic.group import ClassicGroup
 from coordinator.engine.classic.heartbeat import Heartbeat
 from coordinator.engine.consumer.group import ConsumerGroup
 from coordinator.engine.consumer.heartbeat import ConsumerGroupHeartbeat
-from coordinator.engine.engine import STEADY, Engine
+from coordinator.engine.consumer.member import ConsumerMember
+from coordinator.engine.engine import Engine
 from coordinator.engine.records import Record
 from coordinator.engine.topics import TopicImage, TopicInfo
 
@@ -32,7 +33,6 @@ class Driver:
         self.made = 0  # How many of the records came from the engine
         self.answers: dict[int, Any] = {}
         self.tickets = 0
-        self.steady: list[tuple[Request[Any], Any, Repeat]] = []  # Heartbeats with their answers
         self.take(self.engine.loaded(self.now_ms))
 
     def send(self, request: Request[Any]) -> int:
@@ -46,42 +46,10 @@ class Driver:
             host="/127.0.0.1",
             fresh_id=UUID(int=self.tickets),
         )
-        self.take(self.handle_steadily(call) if type(request) in STEADY else self.engine.handle(call))
+        check_repeats(self.engine, call)
+        self.take(self.engine.handle(call))
         self.run_due()
         return call.ticket
-
-    def handle_steadily(self, call: Call) -> CoordinatorResult:
-        """Handle a heartbeat. If it could have been repeated instead, the result is the same."""
-        request: Any = call.request
-        known = [steady for steady in self.steady if steady[0] == request]
-        answers = [answer for _, answer, repeat in known if repeat(self.now_ms)]
-        timers = self.engine.timers(), self.engine.session_deadline(request.group, request.member)
-        result = self.engine.handle(call)
-        for answer in answers:
-            assert result == CoordinatorResult(answers=((call.ticket, answer),))
-            assert timers == (
-                self.engine.timers(),
-                self.engine.session_deadline(request.group, request.member),
-            )
-        self.steady = [steady for steady in self.steady if steady not in known]
-        answer = dict(result.answers)[call.ticket]
-        repeat = self.engine.steady(request, answer, (call.client_id, call.host))
-        if repeat is not None:
-            self.steady.append((request, answer, repeat))
-        return result
-
-    def all_beat(self) -> None:
-        """Every member sends its usual heartbeat; those that have sent one before, also in another epoch, repeat it."""
-        requests: list[Request[Any]] = [request for request, _, _ in self.steady]
-        for group in self.engine.state.groups.values():
-            for member in group.members.values():
-                fields: Any = {"group": group.id, "member": member.id, "instance": member.instance}
-                if isinstance(group, ClassicGroup):
-                    requests.append(Heartbeat(**fields, generation=group.generation))
-                else:
-                    requests.append(ConsumerGroupHeartbeat(**fields, epoch=group.assignment_epoch))
-        for request in requests:
-            self.send(request)
 
     def ask(self, request: Request[Any], kind: type[A]) -> A:
         return self.answer(self.send(request), kind)
@@ -122,7 +90,6 @@ class Driver:
         """Replay all records into a new engine, as after a crash. The old one's groups, unloaded and loaded, are the
         same, unless a test has added records that it never saw."""
         old, self.engine = self.engine, Engine(self.engine.config, self.engine.topics)
-        self.steady.clear()
         for record in self.records:
             self.engine.replay(record)
         self.take(self.engine.loaded(self.now_ms))
@@ -131,6 +98,29 @@ class Driver:
         if len(self.records) == self.made:
             assert whole(old) == whole(self.engine)
             assert set(old.timers()) == set(self.engine.timers())
+
+
+def check_repeats(engine: Engine, call: Call) -> None:
+    """Play a call on a copy: heartbeats before it that can be repeated after it are still answered the same."""
+    engine = deepcopy(engine)
+    beats: list[tuple[Any, object, Repeat]] = []
+    for group in [*engine.state.groups.values()]:
+        for member in [*group.members.values()]:
+            of = {"group": group.id, "member": member.id, "instance": member.instance}
+            request: Any = Heartbeat(**of, generation=getattr(group, "generation", 0))
+            if isinstance(member, ConsumerMember):
+                request = ConsumerGroupHeartbeat(**of, epoch=max(1, member.epoch))
+            answer = dict(engine.handle(call._replace(ticket=0, request=request)).answers)[0]
+            repeat = engine.steady(request, answer, (call.client_id, call.host))
+            if repeat is not None:
+                beats.append((request, answer, repeat))
+    engine.handle(call)
+    for request, answer, repeat in beats:
+        if repeat(call.now_ms + 1):
+            timers = engine.timers(), engine.session_deadline(request.group, request.member)
+            again = engine.handle(call._replace(ticket=0, request=request, now_ms=call.now_ms + 1))
+            assert again == CoordinatorResult(answers=((0, answer),))
+            assert timers == (engine.timers(), engine.session_deadline(request.group, request.member))
 
 
 def whole(engine: Engine) -> dict[str, dict[str, Any]]:

@@ -120,10 +120,6 @@ class ClassicGroups(RuleBasedStateMachine):
             if i != absent:
                 self.sync((group, id_, None), 0, True)
 
-    @rule()
-    def all_beat(self) -> None:
-        self.driver.all_beat()
-
     @rule(member=MEMBERS, shift=st.sampled_from([0, 0, 0, -1]), assigns=st.booleans())
     def sync(self, member: Named, shift: int, assigns: bool) -> None:
         group, id_, instance = member

@@ -101,10 +101,6 @@ class Groups(RuleBasedStateMachine):
         if holds_on:
             consumer.owned = before
 
-    @rule()
-    def all_beat(self) -> None:
-        self.driver.all_beat()
-
     @rule(who=st.integers(0, MEMBERS - 1), epoch=st.sampled_from((-1, -2, -3)))
     def leave(self, who: int, epoch: int) -> None:
         self.judge(self.consumers[who].leave(epoch))
