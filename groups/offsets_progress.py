@@ -14,12 +14,10 @@ from groups.model import CommittedOffset, Group, Topic, TopicPartition, commit_o
 from groups.progress import (
     COMMIT_INTERVAL_MS,
     FEW_RECORDS,
-    GroupProgress,
     PartitionProgress,
     Reading,
     group_progress,
     partition_progress,
-    progress_in,
     readings_of_rows,
 )
 
@@ -38,15 +36,15 @@ class OffsetsAt(NamedTuple):
 
 def progress_of(
     moments: Sequence[OffsetsAt], *, commit_interval_ms: int = COMMIT_INTERVAL_MS
-) -> GroupProgress:
+) -> Mapping[TopicPartition, PartitionProgress]:
     """The progress of the partitions at the last of the moments, the oldest first."""
     still = _still(moments, commit_interval_ms)
     topics = {topic for topic, _ in still}
     if still and len(topics) == len(moments[-1].group.offsets or {}):
-        return progress_in(still)
+        return still
     readings = [readings_of(one, topics) for one in moments]
-    moved = group_progress(readings, commit_interval_ms=commit_interval_ms)
-    return progress_in(dict(sorted({**still, **moved.partitions}.items()))) if still else moved
+    moved = group_progress(readings, commit_interval_ms=commit_interval_ms).partitions
+    return dict(sorted({**still, **moved}.items())) if still else moved
 
 
 def _still(moments: Sequence[OffsetsAt], commit_interval_ms: int) -> dict[TopicPartition, PartitionProgress]:
@@ -62,8 +60,7 @@ def _still(moments: Sequence[OffsetsAt], commit_interval_ms: int) -> dict[TopicP
         columns = _unmoved(moments, topic)
         if columns is not None:
             numbers, lags = columns
-            few = [_of_few(lag, times, commit_interval_ms, None) for lag in range(FEW_RECORDS + 2)]
-            of_lag = {lag: _with(few[_few(lag)], lag) for lag in set(lags)}
+            of_lag = {lag: _of_lag(lag, times, commit_interval_ms) for lag in set(lags)}
             partitions.update(zip(zip(repeat(topic), numbers), map(of_lag.__getitem__, lags), strict=True))
     for partition in {*last.examined} & partitions.keys():
         lag, record = partitions[partition].lag or 0, last.next_records.get(partition)
@@ -71,7 +68,8 @@ def _still(moments: Sequence[OffsetsAt], commit_interval_ms: int) -> dict[TopicP
         if lag > 0 and since_ms is not None and record is not None and _is_first(record, commit):
             age_ms = record.age_ms(last.at_ms)
             alike = _of_few(_few(lag), times, commit_interval_ms, since_ms)
-            partitions[partition] = _with(alike, lag, None if age_ms is None else age_ms / 1000)
+            progress = alike[0], lag, *alike[2:-1], None if age_ms is None else age_ms / 1000
+            partitions[partition] = PartitionProgress._make(progress)
         else:
             others.add(partition[0])
     return (
@@ -108,8 +106,10 @@ def _few(lag: int) -> int:
     return 0 if lag < 0 else lag if lag <= FEW_RECORDS else FEW_RECORDS + 1
 
 
-def _with(alike: PartitionProgress, lag: int, age_s: float | None = None) -> PartitionProgress:
-    return PartitionProgress._make((alike[0], lag, *alike[2:-1], age_s))
+@lru_cache(maxsize=1 << 14)
+def _of_lag(lag: int, times: tuple[int, ...], commit_interval_ms: int) -> PartitionProgress:
+    alike = _of_few(_few(lag), times, commit_interval_ms, None)
+    return PartitionProgress._make((alike[0], lag, *alike[2:]))
 
 
 @lru_cache(maxsize=1024)

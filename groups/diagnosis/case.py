@@ -12,7 +12,7 @@ from groups.commits import known_offsets, timed_commits
 from groups.counts import first_names
 from groups.findings import Finding, Level, finding
 from groups.lag import NextRecord, records_between
-from groups.progress import COMMIT_INTERVAL_MS, GroupProgress
+from groups.progress import COMMIT_INTERVAL_MS, PartitionProgress
 from groups.settings import OFFSETS_RETENTION
 
 T = TypeVar("T")
@@ -59,7 +59,9 @@ class DiagnosisCase:
     observations: tuple[Observation, ...]  # the observations, oldest first
     thresholds: Thresholds
     labels: Mapping[str, str]  # labels of members, including those that left, by id
-    progress: GroupProgress  # the progress of its partitions, over the observations that show its offsets
+    partitions: Mapping[
+        model.TopicPartition, PartitionProgress
+    ]  # over the observations that show its offsets
 
     @cached_property
     def seen(self) -> Sequence[tuple[Observation, model.Group]]:

@@ -103,15 +103,18 @@ def diagnose(
     for observation in observations:
         if observation.group is not None and observation.group.members:
             labels |= labels_of(observation.group)
-    if progress is None:
-        seen = [
-            OffsetsAt(one.at_ms, one.group, one.topics, one.waiting_since_ms, one.next_records)
-            for one in observations
-            if one.group is not None and one.group.offsets is not None and one.topics is not None
-        ]
-        progress = progress_of(seen, commit_interval_ms=thresholds.commit_interval_ms)
+    seen = [
+        OffsetsAt(one.at_ms, one.group, one.topics, one.waiting_since_ms, one.next_records)
+        for one in observations
+        if one.group is not None and one.group.offsets is not None and one.topics is not None
+    ]
     case = DiagnosisCase(
-        observations=tuple(observations), thresholds=thresholds, labels=labels, progress=progress
+        observations=tuple(observations),
+        thresholds=thresholds,
+        labels=labels,
+        partitions=progress_of(seen, commit_interval_ms=thresholds.commit_interval_ms)
+        if progress is None
+        else progress.partitions,
     )
     unmet = [need for need in Need if is_seen and not need.is_met(case)]
     findings: list[Finding] = []

@@ -30,7 +30,7 @@ def is_alone(group: Group) -> bool:
 
 
 def _any(holds: Callable[[progress.PartitionProgress], object]) -> Callable[[DiagnosisCase], bool]:
-    return lambda case: any(map(holds, case.progress.partitions.values()))
+    return lambda case: any(map(holds, case.partitions.values()))
 
 
 TREND = Least(
@@ -54,7 +54,7 @@ def overtaken(case: DiagnosisCase) -> Iterator[Finding]:
     """The log start approaches the committed offset and will reach it before the group has caught up."""
     lost = {
         partition: one.overtaken_s
-        for partition, one in case.progress.partitions.items()
+        for partition, one in case.partitions.items()
         if one.overtaken_s is not None
         and 0 < one.overtaken_s < DAY_MS / 1000
         and (one.catch_up_s is None or one.overtaken_s < one.catch_up_s)
@@ -84,7 +84,7 @@ def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
     gap_ms = case.group.commit_gap_ms or 0
     growing = {
         partition: one
-        for partition, one in case.progress.partitions.items()
+        for partition, one in case.partitions.items()
         if one.verdict is progress.BurrowVerdict.WARN
         or (one.trend is progress.Trend.GROWS and one.still_ms < progress.STILL_INTERVALS * gap_ms)
     }
@@ -95,7 +95,7 @@ def falling_behind(case: DiagnosisCase) -> Iterator[Finding]:
     oldest_s = max((one.age_s for one in growing.values() if one.age_s is not None), default=None)
     oldest = "" if oldest_s is None else f" The oldest unread record is {seconds_text(oldest_s)} old."
     yield warning(
-        message=f"Lag grows in {counted(len(growing), 'partition')} of {len(case.progress.partitions):,}: "
+        message=f"Lag grows in {counted(len(growing), 'partition')} of {len(case.partitions):,}: "
         f"{names(growing)}. {produced:,.1f} records per second are produced there and {read:,.1f} consumed: at "
         f"these rates the group never catches up.{oldest}",
         remedy="Add members, up to the number of partitions, or make processing faster. To follow it: "
@@ -123,7 +123,7 @@ def slow_catch_up(case: DiagnosisCase) -> Iterator[Finding]:
     """Lag shrinks; reports the partition that takes longest to catch up at the present rates."""
     times = {
         partition: one.catch_up_s
-        for partition, one in case.progress.partitions.items()
+        for partition, one in case.partitions.items()
         if one.catch_up_s is not None
         and 0 < one.catch_up_s < progress.NEVER
         and one.trend in (progress.Trend.SHRINKS, progress.Trend.DRAINS)
@@ -131,15 +131,16 @@ def slow_catch_up(case: DiagnosisCase) -> Iterator[Finding]:
     if not times:
         return
     partition = max(times, key=times.__getitem__)
-    longest, lag = times[partition], case.progress.lag
+    of_group = progress.progress_in(case.partitions)
+    longest, lag = times[partition], of_group.lag
     yield (warning if longest * 1000 > case.thresholds.catch_up_ms else note)(
         message=f"The group is catching up: {counted(lag or 0, 'record')} {'is' if lag == 1 else 'are'} unread; at "
         f"current rates {names([partition])} takes longest, {seconds_text(longest)}.",
         remedy="None if that is soon enough; otherwise add members, up to the number of partitions.",
         evidence={
             "lag": lag,
-            "produced_per_s": _rounded(case.progress.produced_per_s),
-            "committed_per_s": _rounded(case.progress.committed_per_s),
+            "produced_per_s": _rounded(of_group.produced_per_s),
+            "committed_per_s": _rounded(of_group.committed_per_s),
             "catch_up_s": round(longest, 1),
         },
     )
@@ -154,7 +155,7 @@ def slow_catch_up(case: DiagnosisCase) -> Iterator[Finding]:
 )
 def rewound(case: DiagnosisCase) -> Iterator[Finding]:
     """By a reset, a seek, commits in the wrong order, or two consumers that commit a partition in turn."""
-    partitions = {partition: one for partition, one in case.progress.partitions.items() if one.rewinds}
+    partitions = {partition: one for partition, one in case.partitions.items() if one.rewinds}
     if not partitions:
         return
     yield warning(
@@ -196,10 +197,10 @@ def hot_partition(case: DiagnosisCase) -> Iterator[Finding]:
 
 
 def _hottest(case: DiagnosisCase) -> Iterator[tuple[TopicPartition, progress.PartitionProgress]]:
-    if all((one.lag or 0) <= case.thresholds.hot for one in case.progress.partitions.values()):
+    if all((one.lag or 0) <= case.thresholds.hot for one in case.partitions.values()):
         return
     by_topic: dict[str, list[tuple[TopicPartition, progress.PartitionProgress]]] = {}
-    for partition, one in case.progress.partitions.items():
+    for partition, one in case.partitions.items():
         if one.lag is not None:
             by_topic.setdefault(partition[0], []).append((partition, one))
     for rows in by_topic.values():

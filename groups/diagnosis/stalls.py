@@ -26,13 +26,13 @@ class Stall:
 
 def _stalls(case: cases.DiagnosisCase) -> Iterator[Stall]:
     """Members with partitions that have been stalled since the member got them."""
-    if all(one.verdict is not BurrowVerdict.STALLED for one in case.progress.partitions.values()):
+    if all(one.verdict is not BurrowVerdict.STALLED for one in case.partitions.values()):
         return
     for member in case.group.members:
         owned = {
-            partition: case.progress.partitions[partition]
+            partition: case.partitions[partition]
             for partition in each_partition(member.owned)
-            if partition in case.progress.partitions
+            if partition in case.partitions
         }
         stalled = {
             partition: one
@@ -102,7 +102,7 @@ def _may_stall(case: cases.DiagnosisCase) -> bool:
     """Whether a member's partition has records to read and an offset that has not moved, but not for long."""
     return any(
         (one.lag or 0) > 0 and not one.committed_per_s and not _waits(case, partition)
-        for partition, one in case.progress.partitions.items()
+        for partition, one in case.partitions.items()
     )
 
 
@@ -226,7 +226,7 @@ def stalled_partition(case: cases.DiagnosisCase) -> Iterator[Finding]:
 @cases.rule("stopped", source=BURROW, needs=(cases.Need.OFFSETS, cases.Need.END_OFFSETS), applies=is_alone)
 def stopped(case: cases.DiagnosisCase) -> Iterator[Finding]:
     """The group has no members, its offsets do not move, and there are unread records."""
-    lagging = {partition: one for partition, one in case.progress.partitions.items() if (one.lag or 0) > 0}
+    lagging = {partition: one for partition, one in case.partitions.items() if (one.lag or 0) > 0}
     had_members = any(group.members for _, group in case.seen)
     if not lagging or (not had_members and any(one.committed_per_s for one in lagging.values())):
         return  # consumers may read and commit without being members

@@ -14,6 +14,7 @@ from groups.diagnosis.diagnose import diagnose
 from groups.lag import lag_columns
 from groups.model import CommittedOffset, Group, GroupState, GroupType, Member, Problem, Topic
 from groups.offsets_progress import OffsetsAt, progress_of
+from groups.progress import progress_in
 from tests.cli.verbs.exporter.scrapes import Figures
 
 EVERY_MS = 30_000
@@ -112,7 +113,7 @@ def test_findings_equal_those_of_diagnose_over_whole_observations(interval_ms: i
         assert shown.diagnosis is not None
         assert shown.diagnosis.findings == diagnosis.findings
         seen = [(look.at_ms, look.group, look.topics or {}) for look in whole if look.group is not None]
-        rates = progress_of([OffsetsAt(*parts) for parts in seen])
+        rates = progress_in(progress_of([OffsetsAt(*parts) for parts in seen]))
         assert shown.progress == rates._replace(partitions={})
 
 
