@@ -29,7 +29,7 @@ class ReadPositions:
         self._schedule, self._log_ends, self._report = schedule, log_ends, report
         self._offsets: dict[TopicPartition, int] = {}
         self._started_ms: dict[TopicPartition, int] = {}  # When the current reading of each partition started
-        self._read: Partitions = frozenset()  # What is to be read: all that was started is among them
+        self._read: Partitions = frozenset()  # What it reads: all that has been started is among them
 
     def of(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
         """The positions now, without partitions that are not read."""

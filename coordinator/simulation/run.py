@@ -44,7 +44,7 @@ def run(
     Without `with_story` the run is faster, and the same seed can be replayed with its story. Stops after `limit` steps;
     `member_ids` as in `World`. Raises InvalidSetting for a setting of the brokers or of a member."""
     played = with_variant(scenario, variant)
-    with without_rule(break_rule):
+    with without_rule(break_rule), without_collector():
         world = World(played, seed, member_ids=member_ids, make=make, with_story=with_story)
         is_whole = world.schedule.play(int(played.until_s * 1000), limit)
         result = result_of(world, seed, variant, is_cut=not is_whole)
