@@ -94,8 +94,7 @@ class _Offsets:
         value = self.committed.get((topic, partition))
         if value is None or (topic_id is not None and value.topic_id not in (None, topic_id)):
             return FetchedOffset()
-        fields = value.offset, value.leader_epoch, value.metadata, _NO_ERROR
-        return made(FetchedOffset, fields)
+        return made(FetchedOffset, (value.offset, value.leader_epoch, value.metadata, _NO_ERROR))
 
 
 def _fetch(ctx: EngineContext, fetch: OffsetQuery, request: OffsetFetch) -> QueriedOffsets:
