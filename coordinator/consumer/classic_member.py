@@ -72,8 +72,6 @@ class ClassicConsumer(RebalancingMember):
             return self._next_retry()
         if not self._rejoins:
             return min(self._next_retry(), self._collects_until_ms)
-        if self._rebalance is ANSWER_DUE:
-            return self._next_retry()
         may_start = self._rebalance is NO_REBALANCE and (self._must_prepare or self._may_join)
         if may_start or self._rebalance is RebalancePhase.LOOKING_UP:
             return min(self._next_retry(), self._rejoin_at_ms)
@@ -172,15 +170,12 @@ class ClassicConsumer(RebalancingMember):
                 self._prepare(now_ms)
             elif now_ms >= self._rejoin_at_ms and self._may_join:
                 self._join(now_ms)
-            elif not self.is_outside:
-                return False
-            elif not self.owned:
-                self.state = UNJOINED  # no heartbeats any more, and no LeaveGroup
-                return False
-            elif self._must_prepare:
-                return False
-            else:
+            elif self.is_outside and self.owned and not self._must_prepare:
                 self._must_prepare = True  # the topics were deleted since it prepared
+            else:
+                if self.is_outside and not self.owned:
+                    self.state = UNJOINED  # no heartbeats any more, and no LeaveGroup
+                return False
         elif phase is RebalancePhase.COMMITTED:
             self._rebalance = NO_REBALANCE
             self._revoke_before_joining(now_ms)

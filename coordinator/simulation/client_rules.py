@@ -62,9 +62,7 @@ class ClientRules(Watcher):
 
     def calling(self, process: Process, callback: Callback) -> None:
         held, named = self._held.get(process, NOTHING), callback.partitions
-        calls = self._calls.get(process)
-        if calls is None:
-            calls = self._calls[process] = Counter()
+        calls = self._calls.get(process) or self._calls.setdefault(process, Counter())
         calls[callback.kind] += 1
         wrong = self._wrong(process, callback.kind, held, named)
         is_late = process in self._late

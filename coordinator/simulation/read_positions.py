@@ -59,8 +59,6 @@ class ReadPositions:
         self._stop(tuple(self._started_ms))
 
     def _stop(self, partitions: Sequence[TopicPartition]) -> None:
-        if not partitions:
-            return
         ranges = []
         offsets, started_ms = self._offsets, self._started_ms
         latest_ms = self._schedule.now_ms - FETCH_MS
