@@ -134,6 +134,7 @@ _READING: Settings = {
     "allow.auto.create.topics": False,
     "fetch.wait.max.ms": 20,
     "queued.max.messages.kbytes": 16 * 1024,
+    "fetch.queue.backoff.ms": 10,  # by default a partition waits a second while records of the last one are queued
     "log_level": 0,
 }
 
