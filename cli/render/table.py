@@ -4,10 +4,11 @@ formatted one column at a time: a million of them take seconds."""
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from types import NoneType
-from typing import TextIO
+from typing import TextIO, cast
 
-from cli.render.cells import MISSING, Cell, cell_text, needs_quotes, safe_text, text_width
+from cli.render.cells import MISSING, Cell, cell_text, safe_text, text_width
 from cli.render.color import has_color, text_lines
 from cli.render.document import Block, Document, Table
 from cli.render.layout import TEXT_WIDTH, block_lines, document_lines, is_parted, table_pieces
@@ -65,31 +66,40 @@ def column_lines(table: Table, widths: list[int] | None = None) -> Iterable[str]
     are those of the previous parts: empty before the first, which gets the headings. They grow if a part needs it."""
     cells = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
     columns = [_texts(column.name, texts) for column, texts in zip(table.columns, cells, strict=True)]
+    rows: Iterable[tuple[Cell, ...]] = zip(*(texts for texts, _ in columns), strict=True)
+    measured = [distinct for _, distinct in columns]
     if not widths and table.header:
-        columns = [[head.name, *column] for head, column in zip(table.columns, columns, strict=True)]
+        heads = [head.name for head in table.columns]
+        rows = chain([tuple(heads)], rows)
+        measured = [[head, *distinct] for head, distinct in zip(heads, measured, strict=True)]
     numbers = [column.number for column in table.columns]
-    ascii_only = all("".join(column).isascii() for column in columns)
-    needed = [max(map(len if ascii_only else text_width, column), default=0) for column in columns]
+    ascii_only = all("".join(texts).isascii() for texts in measured)
+    needed = [max(map(len if ascii_only else text_width, texts), default=0) for texts in measured]
     if widths is not None:
         widths[:] = needed = list(map(max, needed, widths or needed))
     if ascii_only:
         form = "  ".join(f"%{'' if n else '-'}{w}s" for n, w in zip(numbers, needed, strict=True))
-        return ((form % row).rstrip() for row in zip(*columns, strict=True))
-    return (_padded(row, needed, numbers) for row in zip(*columns, strict=True))
+        return ((form % row).rstrip() for row in rows)
+    return (_padded(map(str, row), needed, numbers) for row in rows)
 
 
-def _texts(name: str, cells: Sequence[Cell]) -> list[str]:
-    """The texts of a column. Most columns contain only numbers and harmless words, and need no check of each cell."""
-    if set(map(type, cells)) <= {int, str, NoneType}:
-        texts = [MISSING if cell is None else str(cell) for cell in cells]
-        if "".join(texts).isprintable() and not (
-            name == "GROUP" and any(needs_quotes(text, name) for text in texts)
-        ):
-            return texts
-    return [safe_text(cell_text(cell, name)) for cell in cells]
+def _texts(name: str, cells: Sequence[Cell]) -> tuple[Sequence[Cell], Sequence[str]]:
+    """A column's texts or numbers, and the texts that may be its widest: of numbers, and of names that repeat, there
+    are few."""
+    kinds = set(map(type, cells))
+    if int in kinds <= {int, NoneType}:
+        known = [cell for cell in cells if cell is not None] if NoneType in kinds else cells
+        numbers = cast(Sequence[int], known)
+        shown = cells if known is cells else [MISSING if cell is None else cell for cell in cells]
+        return shown, [str(min(numbers)), str(max(numbers))]
+    if kinds <= {str, NoneType}:
+        of_cell = {cell: safe_text(cell_text(cell, name)) for cell in set(cells)}
+        return [of_cell[cell] for cell in cells], [*of_cell.values()]
+    texts = [safe_text(cell_text(cell, name)) for cell in cells]
+    return texts, texts
 
 
-def _padded(row: Sequence[str], widths: Sequence[int], numbers: Sequence[bool]) -> str:
+def _padded(row: Iterable[str], widths: Sequence[int], numbers: Sequence[bool]) -> str:
     cells = []
     for text, width, number in zip(row, widths, numbers, strict=True):
         blank = " " * (width - text_width(text))

@@ -17,7 +17,7 @@ CLI = Path(__file__).parents[3] / "cli"
 MAKERS = ("columns", "table_of")
 """The functions that make tables of headings."""
 HEADING = re.compile(r"#{0,2}[A-Z][A-Z0-9]+(?:[- /][A-Z0-9()]+)*")
-OTHER_WORDS = frozenset({"OPENS", "TIME", "BROKER", "CHANGE", "ERROR"})
+OTHER_WORDS = frozenset({"OPENS", "TIME", "BROKER", "CHANGE", "ERROR", "UNREACHABLE"})
 """Words in capitals that are no headings, in files that make tables."""
 
 
