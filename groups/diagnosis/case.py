@@ -161,10 +161,6 @@ class Need(Enum):
     COMMIT_TIMES = "the source does not show when offsets were committed"
     RETENTION = "the brokers' offsets.retention.minutes is not known"
 
-    def is_met(self, case: DiagnosisCase) -> bool:
-        """Whether the observations contain the data. Data that do not apply to the group are not missing."""
-        return _MET[self](case)
-
 
 _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
     Need.TWO_OBSERVATIONS: lambda case: len(case.seen) > 1,
@@ -184,6 +180,11 @@ _MET: Mapping[Need, Callable[[DiagnosisCase], bool]] = {
     Need.COMMIT_TIMES: lambda case: any(one.timestamp is not None for _, one in timed_commits(case.offsets)),
     Need.RETENTION: lambda case: case.brokers_setting(OFFSETS_RETENTION) is not None,
 }
+
+
+def unmet_needs(case: DiagnosisCase) -> list[Need]:
+    """The data that the observations do not contain. Data that do not apply to the group are not missing."""
+    return [need for need, is_met in _MET.items() if not is_met(case)]
 
 
 error, warning, note = (partial(finding, level) for level in (Level.ERROR, Level.WARNING, Level.NOTE))

@@ -14,7 +14,7 @@ from groups.diagnosis import (
     stalls,
     transactions,
 )
-from groups.diagnosis.case import DiagnosisCase, DiagnosisRule, Need, Observation, Thresholds
+from groups.diagnosis.case import DiagnosisCase, DiagnosisRule, Need, Observation, Thresholds, unmet_needs
 from groups.findings import Finding, Level, worst_first
 from groups.offsets_progress import OffsetsAt, progress_of
 from groups.progress import GroupProgress
@@ -116,13 +116,13 @@ def diagnose(
         if progress is None
         else progress.partitions,
     )
-    unmet = [need for need in Need if is_seen and not need.is_met(case)]
+    unmet = unmet_needs(case) if is_seen else []
     findings: list[Finding] = []
     missing: dict[tuple[str, int | None], list[str]] = {}
     for each_rule in rules:
         if not (each_rule.applies(case.group) if is_seen else each_rule.of_unread):
             continue
-        lacking = next((need for need in each_rule.needs if need in unmet), None)
+        lacking = next((need for need in each_rule.needs if need in unmet), None) if unmet else None
         if lacking is not None:
             missing.setdefault((lacking.value, None), []).append(each_rule.name)
             continue

@@ -42,10 +42,10 @@ def _of_another_topic(case: cases.DiagnosisCase) -> set[TopicPartition]:
     partitions: set[TopicPartition] = set()
     known: set[TopicPartition] = set()  # those whose commits have an id
     for partition, commit in timed_commits(case.offsets):
-        topic = case.topics.get(partition[0])
-        if topic is not None and None not in (topic.id, commit.topic_id) and commit.topic_id != _NO_ID:
+        topic, own = case.topics.get(partition[0]), commit.topic_id
+        if topic is not None and topic.id is not None and own is not None and own != _NO_ID:
             known.add(partition)
-            if commit.topic_id != topic.id and commit.offset is not None and commit.offset >= 0:
+            if own != topic.id and commit.offset is not None and commit.offset >= 0:
                 partitions.add(partition)
     for name, numbers, _ in cases.committed(case):
         topic, first = case.topics.get(name), case.first_topics.get(name)
