@@ -150,9 +150,7 @@ def first_paragraph(reference: str) -> str:
     module, _, name = reference.partition(":")
     try:
         with open(f"{_PARENT}/{module.replace('.', '/')}.py", encoding="utf-8") as source:
-            found = re.search(
-                rf'^def {name}\(.*?"""(.*?)(?:\n\n|""")', source.read(), re.MULTILINE | re.DOTALL
-            )
+            found = re.search(rf'(?ms)^def {name}\(.*?"""(.*?)(?:\n\n|""")', source.read())
     except OSError:  # Kohort is not installed as files
         found = None
     return found[1] if found else load(reference).__doc__ or ""

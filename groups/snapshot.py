@@ -16,9 +16,7 @@ from wire.files import MEBIBYTE
 
 MOST_BYTES = 512 * MEBIBYTE  # maximum size of a snapshot, and of a file of topics
 _FIRST_VERSION = 1
-FORMAT_VERSION = (
-    2  # offsets in lines. It grows only when an older Kohort would misread the file, not for new fields
-)
+FORMAT_VERSION = 2  # with offsets in lines; it grows only when an older Kohort would misread the file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

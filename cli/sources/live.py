@@ -35,9 +35,7 @@ class LiveSource(Source):
         super().__init__(settings.remarks)
         self.name = ",".join(settings.bootstrap_servers)
         self.settings, self.timeout_ms = settings, settings.api_timeout_ms
-        self._offsets_read: dict[
-            int, int
-        ] = {}  # The ends of partitions of __consumer_offsets when first read
+        self._offsets_read: dict[int, int] = {}  # The ends of the offsets topic's partitions when first read
 
     def check_cluster(self, expected: str) -> None:
         """Refuse a cluster with another id: addresses change hands. Raises CommandError. Raises WireError."""

@@ -117,10 +117,8 @@ def observe_cluster(
     source: Source, names: Sequence[str], thresholds: Thresholds, for_ms: int | None
 ) -> list[FleetObservation]:
     """Observe groups of a cluster for a while, and request more about those with a suspected problem."""
-    observations, interval_ms = (
-        [observe(source, names, in_full=True, is_live=True)],
-        thresholds.commit_interval_ms,
-    )
+    interval_ms = thresholds.commit_interval_ms
+    observations = [observe(source, names, in_full=True, is_live=True)]
     begun = time.monotonic()
     if observations[0].groups:
         groups = with_idle_commits(source, observations[0].groups)
