@@ -291,11 +291,11 @@ def _fleet_line(diagnoses: Sequence[Diagnosis], *, verbose: bool) -> Text:
     verdicts = Counter(diagnosis.verdict for diagnosis in diagnoses)
     healthy = verdicts[Health.OK]
     others = [
-        f"{verdicts[verdict]} {'has' if verdicts[verdict] == 1 else 'have'} {what}"
+        f"{verdicts[verdict]:,} {'has' if verdicts[verdict] == 1 else 'have'} {what}"
         for verdict, what in ((Health.ERROR, "errors"), (Health.WARNING, "only warnings"))
         if verdicts[verdict]
     ]
-    rest = f"; no problems found in the other {healthy}" if healthy else ""
+    rest = f"; no problems found in the other {healthy:,}" if healthy else ""
     text = f"Of {counted(len(diagnoses), 'group')}, {' and '.join(others)}{rest}"
     text = text if others else f"No problems found in {counted(healthy, 'group')}"
     worst = max(verdicts, key=list(_ROLES).index, default=Health.OK)
